@@ -27,6 +27,10 @@ use wasmtime::{Engine, OptLevel};
 /// The number of sections that Wasm does not define.
 const CUSTOM: u8 = 0;
 
+/// A variable with the names of the images that are built in, separated by commas. Without it, all are, and a package of
+/// which each MiB counts leaves out those that it does not use.
+const IMAGES: &str = "TOOLCELL_IMAGES";
+
 /// The highest levels there are of LZ4 and of Zstandard: they take seconds here, and make unpacking no slower.
 const FAST: i32 = 12;
 const SMALL: i32 = 22;
@@ -38,6 +42,7 @@ fn main() {
     println!("cargo::rerun-if-changed=prebuilt/guest.wasm.b3");
     println!("cargo::rerun-if-changed=marks.rs");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed={IMAGES}");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let guest = pinned_guest(&root.join("prebuilt"));
@@ -59,27 +64,37 @@ fn main() {
     );
     let marked = marks::marked(&guest);
     for kind in ImageKind::ALL {
+        let name = kind.name().to_uppercase();
+        if !is_built_in(kind) {
+            images.push_str(&["pub(super) static ", &name, ": Option<Built> = None;\n"].concat());
+            continue;
+        }
         let image = compile(kind, &nameless(if kind.is_instrumented() { &marked } else { &guest }));
         let at = place(&image, &fresh);
         let others = [&image[..at], &image[at + fresh.len()..]].concat();
         // The roomy one starts most processes: it is the one to be unpacked fast.
         let pack = if kind == ImageKind::Roomy { fast } else { small };
         let built = format!(
-            "/// The image `{name}`.\n\
-             pub(super) static {}: Built = Built {{\n    \
+            "/// The image `{kind}`.\n\
+             pub(super) static {name}: Option<Built> = Some(Built {{\n    \
                  others: {},\n    \
                  fresh_at: {},\n    \
                  digest: \"{}\",\n\
-             }};\n",
-            kind.name().to_uppercase(),
+             }});\n",
             pack(&out, kind.name(), &others),
             number(at),
             blake3::hash(&image),
-            name = kind.name(),
+            kind = kind.name(),
         );
         images.push_str(&built);
     }
     fs::write(out.join("images.rs"), images).expect("OUT_DIR is writable");
+}
+
+/// Whether an image is built in: it is asked for, and there is a feature for it if it needs one.
+fn is_built_in(kind: ImageKind) -> bool {
+    let is_wanted = env::var(IMAGES).map_or(true, |names| names.split(',').any(|name| name == kind.name()));
+    is_wanted && (kind != ImageKind::Embedded || env::var_os("CARGO_FEATURE_EMBEDDED").is_some())
 }
 
 /// Packs bytes so that they are unpacked fast (LZ4), into a file of this name, and describes it.

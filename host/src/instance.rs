@@ -34,7 +34,7 @@ pub(crate) use state::{HostState, HostTrap};
 /// ticker, the call checks its deadline after each slice.
 const fn fuel_slice(kind: ImageKind) -> u64 {
     match kind {
-        ImageKind::Roomy | ImageKind::Bounded => 1_000_000,
+        ImageKind::Roomy | ImageKind::Embedded | ImageKind::Bounded => 1_000_000,
         ImageKind::Interpreted => 100_000,
     }
 }

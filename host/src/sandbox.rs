@@ -41,10 +41,10 @@ pub struct SandboxOptions {
 }
 
 impl Default for SandboxOptions {
-    /// Allows all images, and two calls per core.
+    /// Allows the images of an own process, and two calls per core.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { images: ImageKind::ALL.to_vec(), slots: cores * 2 }
+        Self { images: ImageKind::FOR_OWN_PROCESS.to_vec(), slots: cores * 2 }
     }
 }
 
@@ -101,10 +101,12 @@ impl Sandbox {
         for kind in &config.images {
             // The unpacked image is freed here: a machine with little address space needs the room
             // for the guest.
-            let loaded = Image::for_kind(*kind)
-                .verify()?
-                .load(allocation_strategy(*kind, config.slots))
-                .map_err(ImageError::Unsupported);
+            let Some(image) = Image::for_kind(*kind) else {
+                tried.push((*kind, "it is not built in".to_owned()));
+                continue;
+            };
+            let loaded =
+                image.verify()?.load(allocation_strategy(*kind, config.slots)).map_err(ImageError::Unsupported);
             match loaded.and_then(|module| GuestModule::new(*kind, interruption, imports::link(&module)?)) {
                 Ok(guest) => {
                     let slots = CallLimiter::new(config.slots);

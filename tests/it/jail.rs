@@ -30,7 +30,7 @@ fn jail() -> Jail {
 
 /// Returns a jail with only this image, which all tests share.
 fn jail_with(kind: ImageKind) -> &'static Jail {
-    static JAILS: [OnceLock<Jail>; 3] = [const { OnceLock::new() }; 3];
+    static JAILS: [OnceLock<Jail>; ImageKind::ALL.len()] = [const { OnceLock::new() }; ImageKind::ALL.len()];
     let index = ImageKind::ALL.iter().position(|other| *other == kind).unwrap();
     JAILS[index].get_or_init(|| jail_of(&[kind], 2))
 }

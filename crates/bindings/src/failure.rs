@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolcell::{
-    Effects, ErrorCode, ExecError, Lang, Localize, RunError, Stop, Thrown, ToolFailure, escape_control_chars,
+    CancelToken, Effects, ErrorCode, ExecError, Lang, Localize, RunError, Stop, Thrown, ToolFailure,
+    escape_control_chars,
 };
 use toolcell_i18n::Message;
 
@@ -138,6 +139,25 @@ impl Failure {
         }
     }
 
+    /// Creates the error of a run whose result does not match what the tool declares.
+    pub(crate) fn mismatch(problem: &Message, effects: Effects, lang: Lang) -> Self {
+        let refused = Self::refused(ErrorCode::ToolFailed, problem.to_text(lang), "");
+        let message = refused.message.clone();
+        let (name, stack) = ("TypeError".to_owned(), String::new());
+        let thrown = Box::new(ThrownResponse { name, message, line: None, column: None, stack });
+        Self { kind: FailureKind::Failed, effects, thrown: Some(thrown), ..refused }
+    }
+
+    /// Returns this error, or that of a run that its caller has given up while a hook or a person
+    /// decided.
+    pub(crate) fn unless_cancelled(self, cancel: &CancelToken) -> Self {
+        if !cancel.is_cancelled() || matches!(self.code, ErrorCode::ResultWithheld) {
+            return self;
+        }
+        let cancelled = Self::refused(ErrorCode::Cancelled, "the run was cancelled before it began", "");
+        Self { kind: FailureKind::Stopped, effects: self.effects, ..cancelled }
+    }
+
     /// Serializes the error.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -165,7 +185,7 @@ fn stop_hint(stop: &Stop) -> &'static str {
         | Stop::OutOfMemory { .. }
         | Stop::OutputTooLarge { .. }
         | Stop::ConsoleTooLarge { .. } => {
-            "raise the limit in `limits` of the call; the policy's `[limits]` is the most that a call gets"
+            "raise the limit in `limits` of the call; the policy's `[ceilings]` are the most that a call gets"
         }
         Stop::Stalled => "the tool awaits a promise that nothing settles: settle it in the tool",
         Stop::WorkerDied { .. } => "retry: a new worker process started",

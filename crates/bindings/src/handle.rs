@@ -41,7 +41,7 @@ impl SessionHandle {
     ///
     /// # Errors
     /// As [`Session::open`].
-    pub fn open(options: &str, host: Arc<dyn Host>) -> Result<Self, Failure> {
+    pub fn open(options: &str, host: &Arc<dyn Host>) -> Result<Self, Failure> {
         let session = Some(Arc::new(Session::open(options, host)?));
         let state = Mutex::new(State { session, calls: HashMap::new(), next: 0 });
         Ok(Self { state, ended: Condvar::new(), owner: id() })

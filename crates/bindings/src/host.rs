@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolcell::hook::{HookPhase, JsonHook};
 use toolcell::{
     ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, Hooks, HostFunction,
-    HostFunctions, Lang, Message, Policy,
+    HostFunctions, Lang, Message, Policy, escape_for_display,
 };
 
 use crate::failure::Failure;
@@ -242,7 +242,9 @@ impl Approver for AnsweredQuestions {
         match &self.approver {
             Some(approver) => approver.ask(prompt),
             None => ApprovalAnswer::NotShown {
-                reason: Message::verbatim("the tool, its grants or the call are not what was approved".to_owned()),
+                reason: Message::verbatim(
+                    "a person approved something else: the tool, its grants or the call have changed".to_owned(),
+                ),
             },
         }
     }
@@ -265,7 +267,28 @@ pub(crate) fn prompt_json(prompt: &ApprovalPrompt, lang: Lang) -> Value {
         "missing": tool.map(|tool| tool.missing.iter().map(|one| one.text.as_str()).collect::<Vec<_>>()),
         "source": tool.map(|tool| tool.source.as_str()),
         "digest": tool.map(toolcell::hook::ToolApproval::digest),
+        "display": prompt_text(prompt, prompt.question(lang), lang),
     })
+}
+
+/// Returns a question whose answer holds for this call alone.
+pub(crate) fn call_prompt_json(prompt: &ApprovalPrompt, lang: Lang) -> Value {
+    let mut question = prompt_json(prompt, lang);
+    let asked = prompt.call_question(lang);
+    question["display"] = prompt_text(prompt, asked.clone(), lang).into();
+    question["question"] = asked.into();
+    question
+}
+
+/// Returns all that a person needs to answer. A source cannot control what shows it, nor hide a part of itself.
+fn prompt_text(prompt: &ApprovalPrompt, question: String, lang: Lang) -> String {
+    let mut lines = prompt.facts(lang);
+    if let Some(tool) = &prompt.tool_approval {
+        lines.push(String::new());
+        lines.extend(tool.source.split('\n').map(escape_for_display));
+    }
+    lines.extend([String::new(), question]);
+    lines.join("\n")
 }
 
 pub(crate) fn finding_json(finding: &Finding) -> Value {

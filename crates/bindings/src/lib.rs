@@ -30,5 +30,5 @@ pub use host::{Callback, Host};
 pub use model_tools::CalledTool;
 pub use run::{CallOptions, CompletedRun, RunControl};
 pub use session::Session;
-pub use threads::spawn;
+pub use threads::{Work, spawn};
 pub use toolcell::{CancelToken, PartialResultSink};

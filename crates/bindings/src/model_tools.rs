@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcell::hook::CallerClaims;
-use toolcell::{Lang, Message, Params, RunCode, RunOptions, RunTool, VerifyTool, read_request};
+use toolcell::{ApprovalPrompt, Lang, Message, Params, RunCode, RunOptions, RunTool, VerifyTool, read_request};
 use toolcell_error::ErrorCode;
 use toolcell_model_tools::{
     BuiltinTool, CallFailure, Content, ResultShape, ToCallFailure, ToolDefinition, ToolResult, code_result,
@@ -16,7 +16,7 @@ use toolcell_model_tools::{
 };
 
 use crate::failure::Failure;
-use crate::host::prompt_json;
+use crate::host::call_prompt_json;
 use crate::run::{CallOptions, CompletedRun, RunControl};
 use crate::session::Session;
 
@@ -116,19 +116,25 @@ impl Session {
     /// Returns the questions that a person has to answer before a call would run.
     pub(crate) fn questions(&self, request: &QuestionsParams) -> Value {
         let arguments = request.arguments.to_string();
-        let run = match BuiltinTool::from_name(&request.name) {
-            Some(BuiltinTool::Run) => read_request::<RunTool>(&arguments).ok(),
-            Some(_) => None,
-            None => self.published_run(&request.name, &arguments).map(|(run, _)| run),
-        };
-        // What is malformed is refused by the call itself.
-        let Some(run) = run else { return json!({ "questions": [] }) };
         let options =
             RunOptions { caller: self.caller.clone(), claims: request.caller.clone(), ..RunOptions::default() };
-        let explained = self.toolbox.explain(&run, &options);
-        let prompts = if explained.admitted.is_ok() { explained.prompts } else { Vec::new() };
-        let questions = prompts.iter().map(|prompt| prompt_json(prompt, self.lang));
+        let prompts = match BuiltinTool::from_name(&request.name) {
+            Some(BuiltinTool::Run) => read_request(&arguments).ok().map(|run| self.run_prompts(&run, &options)),
+            Some(BuiltinTool::RunCode) => {
+                read_request(&arguments).ok().and_then(|run| self.toolbox.code_prompts(&run, &options).ok())
+            }
+            Some(_) => None,
+            None => self.published_run(&request.name, &arguments).map(|(run, _)| self.run_prompts(&run, &options)),
+        };
+        // What is malformed, or refused by whatever a person answers, has no question: the call says why.
+        let questions = prompts.unwrap_or_default();
+        let questions = questions.iter().map(|prompt| call_prompt_json(prompt, self.lang));
         json!({ "questions": questions.collect::<Vec<_>>() })
+    }
+
+    fn run_prompts(&self, run: &RunTool, options: &RunOptions) -> Vec<ApprovalPrompt> {
+        let explained = self.toolbox.explain(run, options);
+        if explained.admitted.is_ok() { explained.prompts } else { Vec::new() }
     }
 
     /// Calls what [`Session::call`] `definitions` offers, by name. `arguments` is a JSON object.
@@ -206,11 +212,12 @@ impl Session {
         control: RunControl,
     ) -> Result<CalledTool, Failure> {
         let lang = self.lang;
-        let options = self.run_options(options, control)?;
+        let (options, cancel) = (self.run_options(options, &control)?, control.cancel);
         let ran = match self.toolbox.run(request, &options) {
             Ok(ran) => ran,
             Err(error) => {
-                return Ok(*CalledTool::failed(Failure::from_run(&error, lang), run_failure(&error, lang), lang));
+                let failure = Failure::from_run(&error, lang).unless_cancelled(&cancel);
+                return Ok(*CalledTool::failed(failure, run_failure(&error, lang), lang));
             }
         };
         let problem = if shape == ResultShape::Envelope { None } else { self.toolbox.result_problem(&ran) };
@@ -218,9 +225,8 @@ impl Session {
             Some(problem) => mismatch_result(&ran, problem, lang),
             None => run_result(&ran, shape, None, lang),
         };
+        let mismatch = problem.map(|problem| Failure::mismatch(&problem, ran.effects, lang));
         let run = CompletedRun::of_tool(ran, lang);
-        let mismatch =
-            problem.map(|problem| Failure::refused(ErrorCode::ToolFailed, problem.to_text(lang), String::new()));
         Ok(CalledTool { result, failure: mismatch.or_else(|| run.failure().cloned()), run: Some(run) })
     }
 
@@ -231,11 +237,12 @@ impl Session {
         control: RunControl,
     ) -> Result<CalledTool, Failure> {
         let lang = self.lang;
-        let options = self.code_options(options, control)?;
+        let (options, cancel) = (self.code_options(options, &control)?, control.cancel);
         let ran = match self.toolbox.run_code(request, &options) {
             Ok(ran) => ran,
             Err(error) => {
-                return Ok(*CalledTool::failed(Failure::from_code(&error, lang), error.to_call_failure(lang), lang));
+                let failure = Failure::from_code(&error, lang).unless_cancelled(&cancel);
+                return Ok(*CalledTool::failed(failure, error.to_call_failure(lang), lang));
             }
         };
         let result = code_result(&ran, None, lang);

@@ -2,19 +2,21 @@
 //!
 //! Each answer has the keys of the command line's JSON, and `text` is what a model reads.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolcell::hook::{decision_json, parse_call};
 use toolcell::policy::HookProtocol;
 use toolcell::{
-    Adoption, CreateTool, DecideOptions, DeleteResponse, DeleteTool, Draft, Lang, Language, ListTools, ReflectOnTask,
-    RunOptions, RunTool, ToolDetails, ToolResponse, VerifyOptions, analyze, deleted_text, read_request,
+    Adoption, CancelToken, CreateTool, DecideOptions, DeleteResponse, DeleteTool, Draft, Lang, Language, ListTools,
+    ReflectOnTask, RunOptions, RunTool, ToolDetails, ToolResponse, VerifyOptions, analyze, deleted_text, read_request,
 };
 use toolcell_error::ErrorCode;
 
 use crate::failure::Failure;
-use crate::host::{finding_json, prompt_json};
+use crate::host::{Host, finding_json, prompt_json};
 use crate::session::Session;
 
 /// An error with the code and the hint of an operation.
@@ -104,11 +106,18 @@ const fn default_hits() -> usize {
 impl Session {
     /// Performs an operation: `create`, `adopt`, `list`, `show`, `delete`, `search`, `reflect`, `verify`, `decide`,
     /// `explain`, `approval`, `approve`, `refuse`, `pending`, `analyze`, `definitions` or
-    /// `questions`.
+    /// `questions`. `host` has the approver, and `cancel` ends a
+    /// verification.
     ///
     /// # Errors
     /// `request-invalid`, and the codes of the operation.
-    pub fn call(&self, operation: &str, request: &str) -> Result<String, Failure> {
+    pub fn call(
+        &self,
+        operation: &str,
+        request: &str,
+        host: &Arc<dyn Host>,
+        cancel: &CancelToken,
+    ) -> Result<String, Failure> {
         let answer = match operation {
             "create" => self.create(request),
             "adopt" => self.adopt(&parse(request)?),
@@ -117,8 +126,8 @@ impl Session {
             "delete" => self.delete(&parse(request)?),
             "search" => self.search(&parse(request)?),
             "reflect" => self.reflect(request),
-            "verify" => self.verify(&parse(request)?),
-            "decide" => self.decide(&parse(request)?),
+            "verify" => self.verify(&parse(request)?, host, cancel),
+            "decide" => self.decide(&parse(request)?, host),
             "explain" => self.explain(parse(request)?),
             "approval" => self.approval(&parse(request)?),
             "approve" => self.approve(&parse(request)?),
@@ -189,14 +198,18 @@ impl Session {
         Ok(with_text(reflected.body(), reflected.to_text(self.lang)))
     }
 
-    fn verify(&self, VerifyParams { tool, cases, seed }: &VerifyParams) -> Result<Value, Failure> {
-        let default = VerifyOptions::default();
+    fn verify(
+        &self,
+        VerifyParams { tool, cases, seed }: &VerifyParams,
+        host: &Arc<dyn Host>,
+        cancel: &CancelToken,
+    ) -> Result<Value, Failure> {
         let options = VerifyOptions {
             caller: self.caller.clone(),
-            cases: cases.unwrap_or(default.cases),
+            cases: cases.unwrap_or(VerifyOptions::default().cases),
             seed: *seed,
-            approver: self.approver(&self.host),
-            ..default
+            approver: self.approver(host),
+            cancel: Some(cancel.clone()),
         };
         let proof = self.toolbox.verify(tool, &options).map_err(failure!(self.lang))?;
         let mut answer = json!(proof);
@@ -207,9 +220,9 @@ impl Session {
         Ok(answer)
     }
 
-    fn decide(&self, DecideParams { call, ask }: &DecideParams) -> Result<Value, Failure> {
+    fn decide(&self, DecideParams { call, ask }: &DecideParams, host: &Arc<dyn Host>) -> Result<Value, Failure> {
         let call = parse_call(HookProtocol::Toolcell, &call.to_string()).map_err(failure!(self.lang))?;
-        let approver = self.approver(&self.host).filter(|_| *ask);
+        let approver = self.approver(host).filter(|_| *ask);
         let options = DecideOptions { caller: &self.caller, approver: approver.as_deref(), ..DecideOptions::default() };
         let decision = self.toolbox.decide(&call, &options);
         let mut answer = decision_json(HookProtocol::Toolcell, &decision, self.lang);

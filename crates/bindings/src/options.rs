@@ -10,9 +10,6 @@ use toolcell::{ImageKind, Lang, Policy, PolicyFile, SandboxConfig};
 use crate::failure::Failure;
 use crate::host::{FunctionDeclaration, HookDeclaration};
 
-/// The images that need no signal handlers: those of the host's language stay in charge.
-const EMBEDDED_IMAGES: [ImageKind; 2] = [ImageKind::Bounded, ImageKind::Interpreted];
-
 /// The options of a session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -69,7 +66,7 @@ impl OpenOptions {
     pub(crate) fn sandbox(&self) -> SandboxConfig {
         let config = match &self.worker {
             Some(program) => SandboxConfig { jail: Some(Program::Other(program.clone())), ..SandboxConfig::default() },
-            None => SandboxConfig { images: EMBEDDED_IMAGES.to_vec(), ..SandboxConfig::default() },
+            None => SandboxConfig { images: ImageKind::FOR_FOREIGN_PROCESS.to_vec(), ..SandboxConfig::default() },
         };
         SandboxConfig { slots: self.slots.unwrap_or(config.slots), ..config }
     }

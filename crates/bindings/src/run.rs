@@ -14,9 +14,7 @@ use toolcell::{
 use crate::failure::Failure;
 use crate::host::{AnsweredQuestions, FunctionDeclaration, Host, bind_functions};
 use crate::session::Session;
-
-/// The most runs that may wait for another one: each takes no slot from those that it waits for.
-const MAX_DEPTH: u32 = 4;
+use crate::threads::{MAX_DEPTH, Work};
 
 /// The options of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -63,6 +61,14 @@ impl CallOptions {
     }
 }
 
+impl CallOptions {
+    /// Returns the kind of work that the run is.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        Work::Run { depth: self.depth }
+    }
+}
+
 /// How the host follows a run.
 pub struct RunControl {
     /// Cancels the run.
@@ -98,8 +104,9 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunTool::new(tool, self.parse_params(params)?);
-        let options = self.run_options(options, control)?;
-        let ran = self.toolbox.run(&request, &options).map_err(|error| Failure::from_run(&error, self.lang))?;
+        let (options, cancel) = (self.run_options(options, &control)?, control.cancel);
+        let ran = self.toolbox.run(&request, &options);
+        let ran = ran.map_err(|error| Failure::from_run(&error, self.lang).unless_cancelled(&cancel))?;
         Ok(CompletedRun::of_tool(ran, self.lang))
     }
 
@@ -115,13 +122,14 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunCode { code: code.to_owned(), parameters: self.parse_params(params)?, timeout_ms: None };
-        let options = self.code_options(options, control)?;
-        let ran = self.toolbox.run_code(&request, &options).map_err(|error| Failure::from_code(&error, self.lang))?;
+        let (options, cancel) = (self.code_options(options, &control)?, control.cancel);
+        let ran = self.toolbox.run_code(&request, &options);
+        let ran = ran.map_err(|error| Failure::from_code(&error, self.lang).unless_cancelled(&cancel))?;
         Ok(CompletedRun::of_code(ran, self.lang))
     }
 
     /// Returns the options of a run of code, which is granted the functions of the run.
-    pub(crate) fn code_options(&self, options: &CallOptions, control: RunControl) -> Result<RunOptions, Failure> {
+    pub(crate) fn code_options(&self, options: &CallOptions, control: &RunControl) -> Result<RunOptions, Failure> {
         let grants = options.grants.clone().unwrap_or_else(|| self.toolbox.policy().draft_grants());
         let options = self.run_options(options, control)?;
         Ok(RunOptions { code_grants: Some(with_functions(grants, &options.functions)), ..options })
@@ -131,8 +139,8 @@ impl Session {
         Params::parse(params).map_err(|error| Failure::from_error(&error, error.code(), "", self.lang))
     }
 
-    pub(crate) fn run_options(&self, options: &CallOptions, control: RunControl) -> Result<RunOptions, Failure> {
-        let RunControl { cancel, on_update, host } = control;
+    pub(crate) fn run_options(&self, options: &CallOptions, control: &RunControl) -> Result<RunOptions, Failure> {
+        let host = &control.host;
         let own = options.functions.iter().cloned().map(|one| one.check(self.lang)).collect::<Result<Vec<_>, _>>()?;
         let on_overload = match options.depth {
             0 => OnOverload::Wait,
@@ -145,15 +153,15 @@ impl Session {
             claims: options.caller.clone(),
             limits: LimitOverrides { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None },
             seed: options.seed,
-            cancel: Some(cancel),
-            partial: on_update,
+            cancel: Some(control.cancel.clone()),
+            partial: control.on_update.clone(),
             approver: AnsweredQuestions::approver(
                 &options.approved,
                 self.toolbox.policy(),
                 self.lang,
-                self.approver(&host),
+                self.approver(host),
             ),
-            functions: bind_functions(self.functions.iter().chain(&own), &host, self.lang)?,
+            functions: bind_functions(self.functions.iter().chain(&own), host, self.lang)?,
             receipt: options.receipt,
             on_overload,
             ..RunOptions::default()

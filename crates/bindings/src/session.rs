@@ -12,7 +12,6 @@ use crate::options::OpenOptions;
 /// An open toolbox.
 pub struct Session {
     pub(crate) toolbox: Arc<Toolbox>,
-    pub(crate) host: Arc<dyn Host>,
     pub(crate) functions: Vec<DeclaredFunction>,
     pub(crate) has_approver: bool,
     pub(crate) caller: String,
@@ -26,7 +25,7 @@ impl Session {
     /// # Errors
     /// `request-invalid`, the codes of an invalid policy, hook or function, and those of
     /// [`Toolbox::open`].
-    pub fn open(options: &str, host: Arc<dyn Host>) -> Result<Self, Failure> {
+    pub fn open(options: &str, host: &Arc<dyn Host>) -> Result<Self, Failure> {
         let options = OpenOptions::parse(options)?;
         let lang = options.lang()?;
         let sandbox = options.sandbox();
@@ -36,19 +35,19 @@ impl Session {
         hooks
             .add_policy(&policy, |_| toolcell::hook::HookTrust::Trusted)
             .map_err(|error| Failure::from_error(&error, error.code(), error.hint(), lang))?;
-        add_hooks(&mut hooks, options.hooks, &host, lang)?;
+        add_hooks(&mut hooks, options.hooks, host, lang)?;
         let functions = options.functions.into_iter().map(|one| one.check(lang)).collect::<Result<Vec<_>, _>>()?;
         let mut config = ToolboxConfig { sandbox, policy, hooks, ..ToolboxConfig::default() };
         if let Some(cwd) = options.cwd {
             config.cwd = cwd;
         }
         if options.has_secrets {
-            let host = Arc::clone(&host);
+            let host = Arc::clone(host);
             config.secrets = Arc::new(move |name: &SecretName| resolve_secret(&*host, name));
         }
         let toolbox = open_toolbox(options.dir.as_deref(), config, lang)?;
         let (has_approver, caller) = (options.has_approver, options.caller);
-        Ok(Self { toolbox: Arc::new(toolbox), host, functions, has_approver, caller, lang })
+        Ok(Self { toolbox: Arc::new(toolbox), functions, has_approver, caller, lang })
     }
 
     /// Returns the approver of a run, if the host has one.

@@ -450,7 +450,7 @@ impl SandboxArgs {
     /// `usage` if `TOOLCELL_JAIL` is neither on nor off.
     pub(crate) fn config(self) -> Result<SandboxConfig, CliError> {
         let images = match self.image {
-            ImageName::Auto => ImageKind::ALL.to_vec(),
+            ImageName::Auto => ImageKind::FOR_OWN_PROCESS.to_vec(),
             ImageName::Roomy => vec![ImageKind::Roomy],
             ImageName::Bounded => vec![ImageKind::Bounded],
             ImageName::Interpreted => vec![ImageKind::Interpreted],

@@ -17,12 +17,17 @@ class ToolcellError extends Error {
   }
 
   static is(error) {
-    return typeof error === "object" && error !== null && MARK in error;
+    try {
+      return typeof error === "object" && error !== null && MARK in error;
+    } catch {
+      return false;
+    }
   }
 
   static [Symbol.hasInstance](error) {
-    if (!ToolcellError.is(error)) return false;
-    return this.kind === "error" ? Object.hasOwn(this, "kind") : error[MARK] === this.kind;
+    // A class that someone derived is told by its prototype.
+    if (!Object.hasOwn(this, "kind")) return Function.prototype[Symbol.hasInstance].call(this, error);
+    return ToolcellError.is(error) && (this.kind === "error" || error[MARK] === this.kind);
   }
 }
 

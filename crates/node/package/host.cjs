@@ -2,7 +2,7 @@
 // Functions, hooks, the approver and secrets of the host: what tools and the toolbox call back.
 
 const { AsyncLocalStorage } = require("node:async_hooks");
-const { stringify, describe } = require("./json.cjs");
+const { stringify, describe, checkKeys, messageOf } = require("./json.cjs");
 
 /** How many runs wait for what is going on here: a function that they call. */
 const depth = new AsyncLocalStorage();
@@ -14,26 +14,50 @@ function toJsonSchema(schema, name) {
   const convert = standard.jsonSchema?.input ?? (schema.toJSONSchema && (() => schema.toJSONSchema()));
   if (convert === undefined)
     throw new TypeError(`${name} cannot be given as JSON Schema: use a library with Standard JSON Schema, or a JSON Schema`);
-  const { $schema, ...json } = convert.call(standard.jsonSchema, { target: "draft-2020-12" });
-  return json;
+  let converted;
+  try {
+    converted = convert.call(standard.jsonSchema, { target: "draft-2020-12" });
+  } catch (cause) {
+    throw new TypeError(`${name} cannot be given as JSON Schema: ${messageOf(cause)}`, { cause });
+  }
+  const { $schema, ...json } = converted;
+  // A union has no type of its own, by which a schema is told from parameters by name.
+  return json.type === undefined && (json.oneOf ?? json.anyOf ?? json.allOf) ? { type: "object", ...json } : json;
 }
+
+const FUNCTION_KEYS = ["execute", "parameters", "result", "readOnly", "timeoutMs"];
 
 /** Checks functions in an object: `{ name: execute }` or `{ name: { execute, parameters, result, readOnly, timeoutMs } }`. */
 function toFunctions(functions, name) {
   const checked = new Map();
   if (functions === undefined) return checked;
-  if (typeof functions !== "object" || functions === null) throw new TypeError(`${name} is not an object of functions by name`);
+  if (typeof functions !== "object" || functions === null || Symbol.iterator in functions)
+    throw new TypeError(`${name} is not an object of functions by name`);
   for (const [key, given] of Object.entries(functions)) {
-    const { execute, parameters, result, ...rest } = typeof given === "function" ? { execute: given } : (given ?? {});
-    if (rest.timeoutMs !== undefined && !(rest.timeoutMs > 0))
-      throw new TypeError(`${name}.${key}.timeoutMs is ${String(rest.timeoutMs)}, it must be a number above 0`);
-    if (typeof execute !== "function") throw new TypeError(`${name}.${key} is neither a function nor an object with \`execute\``);
-    const declaration = { name: key, ...rest };
-    if (parameters !== undefined) declaration.parameters = toJsonSchema(parameters, `${name}.${key}.parameters`);
-    if (result !== undefined) declaration.result = toJsonSchema(result, `${name}.${key}.result`);
-    checked.set(key, { execute, declaration, validate: parameters?.["~standard"]?.validate });
+    const place = `${name}.${key}`;
+    const { execute, parameters, result, readOnly, timeoutMs } = typeof given === "function" ? { execute: given } : (given ?? {});
+    if (typeof execute !== "function") throw new TypeError(`${place} is neither a function nor an object with \`execute\``);
+    // An object of a class, or of another framework, may have more.
+    if (isPlain(given) && !("name" in given || "description" in given)) checkKeys(given, FUNCTION_KEYS, place);
+    checkTimeout(timeoutMs, `${place}.timeoutMs`);
+    if (readOnly !== undefined && typeof readOnly !== "boolean") throw new TypeError(`${place}.readOnly is ${describe(readOnly)}, it must be a boolean`);
+    const declaration = { name: key, readOnly, timeoutMs: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs) };
+    if (parameters !== undefined) declaration.parameters = toJsonSchema(parameters, `${place}.parameters`);
+    if (result !== undefined) declaration.result = toJsonSchema(result, `${place}.result`);
+    checked.set(key, { execute: typeof given === "function" ? execute : execute.bind(given), declaration, validate: parameters?.["~standard"]?.validate });
   }
   return checked;
+}
+
+function isPlain(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}
+
+function checkTimeout(timeoutMs, name) {
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0))
+    throw new TypeError(`${name} is ${String(timeoutMs)}, it must be a number above 0`);
 }
 
 async function validated(entry, params, name) {
@@ -47,20 +71,31 @@ async function validated(entry, params, name) {
   throw new TypeError(`invalid parameters for \`${name}\`: ${issues.join("; ")}`);
 }
 
+const HOOK_KEYS = ["name", "tools", "timeoutMs", "before", "after"];
+
 /** The host's side of a toolbox. */
 class Host {
   constructor({ functions, hooks = [], approver, secrets }) {
     this.functions = toFunctions(functions, "functions");
     this.hooks = new Map();
+    if (!Array.isArray(hooks)) throw new TypeError(`hooks is ${describe(hooks)}, it must be an array`);
     for (const hook of hooks) {
-      if (typeof hook?.name !== "string") throw new TypeError("each of `hooks` needs a `name`");
+      if (typeof hook?.name !== "string" || hook.name === "") throw new TypeError("each of `hooks` needs a `name`");
+      const place = `the hook \`${hook.name}\``;
       if (this.hooks.has(hook.name)) throw new TypeError(`two hooks are named \`${hook.name}\``);
+      if (isPlain(hook)) checkKeys(hook, HOOK_KEYS, place);
       for (const phase of ["before", "after"])
         if (hook[phase] !== undefined && typeof hook[phase] !== "function")
-          throw new TypeError(`\`${phase}\` of the hook \`${hook.name}\` is ${describe(hook[phase])}, it must be a function`);
+          throw new TypeError(`\`${phase}\` of ${place} is ${describe(hook[phase])}, it must be a function`);
+      if (hook.tools !== undefined && !(Array.isArray(hook.tools) && hook.tools.every((tool) => typeof tool === "string")))
+        throw new TypeError(`\`tools\` of ${place} is ${describe(hook.tools)}, it must be an array of strings`);
+      checkTimeout(hook.timeoutMs, `\`timeoutMs\` of ${place}`);
       this.hooks.set(hook.name, hook);
     }
-    if (approver !== undefined && typeof approver !== "function") throw new TypeError("`approver` is not a function");
+    if (approver !== undefined && typeof approver !== "function") throw new TypeError(`approver is ${describe(approver)}, it must be a function`);
+    if (secrets !== undefined && typeof secrets !== "function") {
+      if (typeof secrets !== "object" || secrets === null) throw new TypeError(`secrets is ${describe(secrets)}, it must be a function, or an object of strings`);
+    }
     this.approver = approver;
     this.secrets = secrets;
   }
@@ -71,7 +106,7 @@ class Host {
       hooks: [...this.hooks.values()].map(({ name, tools, timeoutMs, before, after }) => ({
         name,
         tools: tools ?? [],
-        timeoutMs,
+        timeoutMs: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs),
         before: before !== undefined,
         after: after !== undefined,
       })),
@@ -80,30 +115,44 @@ class Host {
     };
   }
 
-  /** Serves a call back; `own` are the functions of its run. */
-  async serve(kind, name, payload, own, signal, runs) {
+  /** Serves a call back; `own` are the functions of its run, and `runs` is how many runs wait for the one that calls. */
+  serve(kind, name, payload, own, signal, runs) {
+    // Whatever is called here may run tools itself, for which this call waits.
+    return depth.run(runs + 1, () => this.#answer(kind, name, payload, own, signal));
+  }
+
+  async #answer(kind, name, payload, own, signal) {
     switch (kind) {
       case "function": {
         const entry = own?.get(name) ?? this.functions.get(name);
-        const parameters = await validated(entry, payload, name);
-        const value = await depth.run(runs + 1, () => entry.execute(parameters, { signal }));
+        const value = await entry.execute(await validated(entry, payload, name), { signal });
         return stringify(value ?? null, `the result of \`${name}\``);
       }
       case "before":
       case "after": {
         const answer = await this.hooks.get(name)[kind](payload, { signal });
-        return stringify(answer ?? null, `the answer of the hook \`${name}\``);
+        return stringify(toVerdict(answer ?? null, name), `the answer of the hook \`${name}\``);
       }
       case "approve":
         return stringify(toAnswer(await this.approver(payload, { signal })), "the answer");
       case "secret": {
-        const value = typeof this.secrets === "function" ? await this.secrets(name) : this.secrets[name];
+        const value = typeof this.secrets === "function" ? await this.secrets(name) : Object.hasOwn(this.secrets, name) ? this.secrets[name] : null;
+        if (value !== null && value !== undefined && typeof value !== "string") throw new TypeError(`the secret \`${name}\` is ${describe(value)}, it must be a string`);
         return stringify(value ?? null, `the secret \`${name}\``);
       }
       default:
         throw new Error(`there is no callback \`${kind}\``);
     }
   }
+}
+
+/** Checks the answer of a hook: what is no verdict must not be taken for one that objects to nothing. */
+function toVerdict(answer, name) {
+  if (answer === null) return null;
+  if (!isPlain(answer)) throw new TypeError(`the hook \`${name}\` answered ${describe(answer)} that is no plain object`);
+  if (Object.hasOwn(answer, "permissionDecision") && answer.permissionDecision === undefined)
+    throw new TypeError(`the hook \`${name}\` answered with a permissionDecision that is undefined`);
+  return answer;
 }
 
 function toAnswer(answer) {
@@ -114,4 +163,4 @@ function toAnswer(answer) {
   throw new TypeError("an approver returns true, false, \"later\" or { refuse: why }");
 }
 
-module.exports = { Host, toFunctions, depth };
+module.exports = { Host, toFunctions, toJsonSchema, depth };

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /** A value of JSON. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
@@ -50,7 +52,8 @@ export declare class ToolFailed extends ToolcellError {
  * `name` is `AbortError` for a cancelled run, and `TimeoutError` for one that reached its deadline.
  */
 export declare class Stopped extends ToolcellError {
-  readonly run: Ran<undefined>;
+  /** What there was of the run; missing if it was cancelled before it began. */
+  readonly run?: Ran<undefined>;
 }
 
 /** Nothing ran: the request, the analysis, the policy, a hook or a person is against it. */
@@ -63,7 +66,7 @@ export declare class Refused extends ToolcellError {
 
 /** A run that took place. */
 export interface Ran<Output = unknown> {
-  /** What the tool returned; `undefined` also where a hook keeps it from the model. */
+  /** What the tool returned. Where `suppressed` says so, a hook keeps it from the model. */
   readonly value: Output;
   /** `null` for code that is not stored. */
   readonly toolId: string | null;
@@ -100,6 +103,8 @@ export interface Ran<Output = unknown> {
 export interface Run<Output = unknown> extends Promise<Ran<Output>>, AsyncIterable<JsonValue> {
   /** Cancels the run, which then rejects with an `AbortError`. */
   cancel(): void;
+  /** Cancels the run, and waits for its end. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** A schema of zod, Valibot, ArkType and others (https://standardschema.dev), which is also given as JSON Schema. */
@@ -124,7 +129,7 @@ export type HostFunctions = Record<string, HostFunction | HostFunction["execute"
 
 export interface RunOptions {
   limits?: Limits;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Gets partial results. */
   onUpdate?: (update: JsonValue) => void;
   /** What the caller claims about itself, for records and hooks. */
@@ -218,6 +223,8 @@ export interface Question {
   source: string | null;
   /** Binds an approval to what was shown. */
   digest: string | null;
+  /** All that a person needs to answer, as one text. What a tool has written in it is escaped. */
+  display: string;
 }
 
 /** Yes, no (with what the caller may do instead), or later: the call is denied, and may be repeated. */
@@ -239,7 +246,7 @@ export interface ToolboxOptions {
   hooks?: Hook[];
   /** Is asked where an approval is missing. Without it such a call is refused. */
   approver?: (question: Question, options: { signal: AbortSignal }) => Awaitable<Answer>;
-  secrets?: Record<string, string> | ((name: string) => Awaitable<string | null | undefined>);
+  secrets?: Record<string, string | undefined> | ((name: string) => Awaitable<string | null | undefined>);
 }
 
 export interface CreateTool {
@@ -317,7 +324,7 @@ export interface ToolDetails extends Tool {
 /** A call of a tool that Toolcell does not run. */
 export interface ExternalCall {
   toolName: string;
-  toolArgs: JsonObject;
+  toolArgs: object;
   cwd?: string;
   sessionId?: string;
   agentId?: string;

@@ -3,11 +3,13 @@
 
 /** Returns a value as JSON; `name` is what an error calls it. */
 function stringify(value, name) {
+  const found = problem(value, name, []);
+  if (found !== undefined) throw new TypeError(found);
   let text;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    throw new TypeError(problem(value, name, []) ?? `${name} is not JSON: ${cause.message}`, { cause });
+    throw new TypeError(`${name} is not JSON: ${messageOf(cause)}`, { cause });
   }
   if (text === undefined) throw new TypeError(`${name} is ${describe(value)}, which is not JSON`);
   return text;
@@ -21,22 +23,73 @@ function stringifyObject(value, name) {
   return stringify(value, name);
 }
 
-/** Finds what keeps a value from being JSON. */
+const MAX_DEPTH = 1000;
+
+/** Finds what a value would lose as JSON, or what keeps it from being JSON. A property that is `undefined` is left out, as ever. */
 function problem(value, path, within) {
-  if (typeof value === "bigint") return `${path} is a bigint, which is not JSON`;
-  if (typeof value !== "object" || value === null || typeof value.toJSON === "function") return undefined;
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : `${path} is ${value}, which is not JSON`;
+    case "bigint":
+    case "function":
+    case "symbol":
+      return `${path} is a ${typeof value}, which is not JSON`;
+  }
+  if (value === null) return undefined;
+  if (within.length >= MAX_DEPTH) return `${path.slice(0, 80)}… is nested more than ${MAX_DEPTH} deep`;
   if (within.includes(value)) return `${path} contains itself`;
-  for (const [key, item] of Object.entries(value)) {
-    const place = Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`;
-    const found = problem(item, place, [...within, value]);
-    if (found !== undefined) return found;
+  try {
+    if (typeof value.toJSON === "function") return undefined;
+    const kind = Object.prototype.toString.call(value).slice(8, -1);
+    if (["Map", "Set", "WeakMap", "WeakSet", "RegExp", "Error", "Promise"].includes(kind) || ArrayBuffer.isView(value) || kind.endsWith("ArrayBuffer"))
+      return `${path} is a ${value.constructor?.name ?? kind}, which is not JSON`;
+    within.push(value);
+    for (const [key, item] of Object.entries(value)) {
+      const found = problem(item, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, within);
+      if (found !== undefined) return found;
+    }
+    within.pop();
+  } catch (error) {
+    return `${path} cannot be read: ${messageOf(error)}`;
   }
   return undefined;
 }
 
-function describe(value) {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : typeof value === "undefined" ? "undefined" : `a ${typeof value}`;
+/** Parses what goes to a function of the host. A key `__proto__` is left out: copies of the object would take it for their prototype. */
+function parseForHost(text) {
+  return /proto|\\u/i.test(text) ? JSON.parse(text, dropProto) : JSON.parse(text);
 }
 
-module.exports = { stringify, stringifyObject, describe };
+function dropProto(key, value) {
+  return key === "__proto__" ? undefined : value;
+}
+
+function describe(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "undefined" ? "undefined" : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
+}
+
+/** The message of anything that was thrown. */
+function messageOf(error) {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  } catch {
+    return "an error that has no text";
+  }
+}
+
+/** Refuses an option that there is not. */
+function checkKeys(options, known, what) {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new TypeError(`the options of ${what} are ${describe(options)}, they must be an object`);
+  for (const key of Object.keys(options))
+    if (!known.includes(key)) throw new TypeError(`${what} has no option \`${key}\`; it has ${known.join(", ")}`);
+  return options;
+}
+
+module.exports = { stringify, stringifyObject, parseForHost, describe, messageOf, checkKeys };

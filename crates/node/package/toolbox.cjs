@@ -1,12 +1,14 @@
 "use strict";
 // The toolbox and its runs.
 
+const { AsyncResource } = require("node:async_hooks");
+const { setMaxListeners } = require("node:events");
 const { readdir, readFile } = require("node:fs/promises");
 const path = require("node:path");
 const native = require("./native.cjs");
 const { errorFromJson } = require("./errors.cjs");
-const { Host, toFunctions, depth } = require("./host.cjs");
-const { stringify, stringifyObject, describe } = require("./json.cjs");
+const { Host, toFunctions, toJsonSchema, depth } = require("./host.cjs");
+const { stringify, stringifyObject, parseForHost, describe, messageOf, checkKeys } = require("./json.cjs");
 
 const MAX_UPDATES = 64;
 const CLOSED = { kind: "refused", code: "toolbox-closed", message: "the toolbox is closed", hint: "open another one", effects: "none" };
@@ -20,57 +22,114 @@ class Ran {
   }
 }
 
+/** A promise, and what settles it. */
+function waiter() {
+  let wake;
+  const promise = new Promise((resolve) => (wake = resolve));
+  return { promise, wake };
+}
+
 /** A run that goes on: await it for its end, iterate over it for its partial results. */
 class Run {
   #toolbox;
   #operation;
   #promise;
   #updates = [];
-  #wake;
+  #changed = waiter();
   #hasEnded = false;
 
-  constructor(toolbox, start, { signal, onUpdate, functions }) {
+  constructor(toolbox, start, { signal, onUpdate, functions }, what) {
     this.#toolbox = toolbox;
     const controller = new AbortController();
+    // A tool may call many functions at once, and each of them listens.
+    setMaxListeners(0, controller.signal);
     const operation = { own: functions, signal: controller.signal, callbacks: new Set(), depth: depth.getStore() ?? 0 };
+    const called = new Error(what);
+    Error.captureStackTrace?.(called, toolbox.runCode);
+    const thrown = (error) => {
+      // It is for the caller: the run ends, and rejects with it.
+      operation.thrown ??= { error };
+      this.cancel();
+    };
     operation.onUpdates = (updates) => {
       try {
-        for (const update of updates) onUpdate?.(update);
+        for (const update of updates) {
+          const done = onUpdate?.(update);
+          if (typeof done?.then === "function") done.then(undefined, thrown);
+        }
       } catch (error) {
-        // It is for the caller: the run ends, and rejects with it.
-        operation.thrown ??= { error };
-        this.cancel();
+        thrown(error);
       }
       this.#updates = [...this.#updates, ...updates].slice(-MAX_UPDATES);
-      this.#wake?.();
+      this.#wake();
     };
-    this.#promise = new Promise((resolve, reject) => {
-      operation.resolve = (answer) => {
-        if (operation.thrown) return reject(operation.thrown.error);
-        if ("result" in answer) return resolve(toCallResult(answer));
-        const ran = new Ran(answer);
-        if (answer.failure === null) return resolve(ran);
-        const cause = answer.failure.kind === "failed" ? operation.lastError : signal?.aborted ? signal.reason : undefined;
-        reject(errorFromJson(answer.failure, ran, cause === undefined ? undefined : { cause }));
-      };
-      operation.reject = reject;
-    });
-    const abort = () => this.cancel();
     const settle = () => {
       this.#hasEnded = true;
       controller.abort();
       signal?.removeEventListener("abort", abort);
-      this.#wake?.();
+      this.#wake();
     };
-    this.#promise.then(settle, settle);
+    this.#promise = new Promise((resolve, reject) => {
+      operation.reject = (error) => {
+        settle();
+        reject(operation.thrown ? operation.thrown.error : error);
+      };
+      operation.resolve = (answer) => {
+        const run = "result" in answer ? answer.run : answer;
+        const failure = "result" in answer ? answer.result.error : answer.failure;
+        const ran = run === null ? undefined : new Ran(run);
+        const error = failure === null ? undefined : errorFromJson(failure, ran, this.#cause(failure, operation, signal));
+        if (error && typeof called.stack === "string") error.stack = `${error.name}: ${error.message}\n${called.stack.split("\n").slice(1).join("\n")}`;
+        if (operation.thrown) return operation.reject(operation.thrown.error);
+        if ("result" in answer && error?.code !== "cancelled") {
+          settle();
+          return resolve(toCallResult(answer.result, error, ran));
+        }
+        if (error) return operation.reject(error);
+        settle();
+        resolve(ran);
+      };
+    });
+    const abort = () => {
+      // What the run has called is told at once.
+      controller.abort(signal.reason);
+      this.cancel();
+    };
+    if (signal?.aborted) {
+      // Nothing of it has begun.
+      this.#quiet();
+      const cancelled = { kind: "stopped", code: "cancelled", message: "the run was cancelled before it began", hint: "", effects: "none" };
+      operation.reject(errorFromJson(cancelled, undefined, { cause: signal.reason }));
+      return;
+    }
     this.#operation = start(operation);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort);
+    if (signal !== undefined) {
+      if (signal instanceof EventTarget) setMaxListeners(0, signal);
+      signal.addEventListener("abort", abort);
+    }
+  }
+
+  /** The reason of a failure: what a function of the host threw, if that is what the tool failed with. */
+  #cause(failure, operation, signal) {
+    if (failure.kind !== "failed") return signal?.aborted ? { cause: signal.reason } : undefined;
+    const last = operation.lastError;
+    return last !== undefined && failure.message.includes(messageOf(last.error)) ? { cause: last.error } : undefined;
+  }
+
+  #wake() {
+    this.#changed.wake();
+    this.#changed = waiter();
+  }
+
+  /** Who cancels a run need not look at its end. */
+  #quiet() {
+    this.#promise.catch(() => {});
   }
 
   /** Cancels the run, which then rejects with an `AbortError`. */
   cancel() {
-    this.#toolbox._cancel(this.#operation);
+    this.#quiet();
+    if (this.#operation !== undefined) this.#toolbox._cancel(this.#operation);
   }
 
   then(onFulfilled, onRejected) {
@@ -85,17 +144,37 @@ class Run {
     return this.#promise.finally(onFinally);
   }
 
-  async *[Symbol.asyncIterator]() {
-    try {
+  [Symbol.asyncIterator]() {
+    let hasLeft = false;
+    const left = waiter();
+    const next = async () => {
       for (;;) {
-        while (this.#updates.length > 0) yield this.#updates.shift();
+        if (hasLeft) return { done: true, value: undefined };
+        if (this.#updates.length > 0) return { done: false, value: this.#updates.shift() };
         if (this.#hasEnded) break;
-        await new Promise((resolve) => (this.#wake = resolve));
+        await Promise.race([this.#changed.promise, left.promise]);
       }
+      hasLeft = true;
       await this.#promise;
-    } finally {
+      return { done: true, value: undefined };
+    };
+    const leave = async () => {
+      hasLeft = true;
+      left.wake();
       if (!this.#hasEnded) this.cancel();
-    }
+      return { done: true, value: undefined };
+    };
+    return {
+      next,
+      return: leave,
+      throw: async (error) => {
+        await leave();
+        throw error;
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
@@ -103,6 +182,13 @@ class Run {
     await this.#promise.catch(() => {});
   }
 }
+
+// The context of this module: that of no request. Hooks and secrets belong to the toolbox, not to who opened it.
+const NO_REQUEST = new AsyncResource("toolcell");
+
+// Toolboxes with an operation in flight. Others may be collected, with their workers.
+const BUSY = new Set();
+const TIMERS = new FinalizationRegistry(clearInterval);
 
 /** Creates and runs tools, each call in a sealed cell. */
 class Toolbox {
@@ -112,6 +198,8 @@ class Toolbox {
   #operations = new Map();
   #next = 1;
   #closed;
+  // Is woken when the toolbox is closed, and its last operation has ended.
+  #idle = waiter();
   // A timer that is held only while an operation is in flight: it keeps the process alive.
   #alive = setInterval(() => {}, 0x7fffffff).unref();
 
@@ -119,14 +207,18 @@ class Toolbox {
     if (key !== CREATE_KEY) throw new TypeError("a toolbox is opened with `await Toolbox.open(options)`");
     this.#host = host;
     this.#dir = dir;
-    this.#native = new native.Native((...event) => this.#onEvent(...event));
+    const toolbox = new WeakRef(this);
+    this.#native = new native.Native((...event) => toolbox.deref()?.#onEvent(...event));
+    TIMERS.register(this, this.#alive);
   }
 
   static async open(options = {}) {
-    if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
-    const { dir, policy, cwd, lang = "en", isolation = "worker", slots, functions, hooks, approver, secrets, ...rest } = options;
-    const [unknown] = Object.keys(rest);
-    if (unknown !== undefined) throw new TypeError(`Toolbox.open has no option \`${unknown}\``);
+    checkKeys(options, OPEN_KEYS, "Toolbox.open");
+    const { dir, policy, cwd, lang = "en", isolation = "worker", slots, functions, hooks, approver, secrets } = options;
+    if (slots !== undefined && !(Number.isSafeInteger(slots) && slots > 0)) throw new TypeError(`slots is ${String(slots)}, it must be a whole number above 0`);
+    if (cwd !== undefined && typeof cwd !== "string") throw new TypeError(`cwd is ${describe(cwd)}, it must be a string`);
+    if (policy !== undefined && typeof policy !== "string" && typeof policy?.path !== "string")
+      throw new TypeError(`policy is ${describe(policy)}, it must be TOML (a string), or { path }`);
     if (isolation !== "worker" && isolation !== "process")
       throw new TypeError(`isolation is ${JSON.stringify(isolation)}, it must be "worker" or "process"`);
     if (dir !== undefined) await checkIsForStore(dir);
@@ -139,8 +231,9 @@ class Toolbox {
     else if (policy !== undefined) {
       wire.policy = { path: policy.path, text: await readFile(policy.path, "utf8") };
     }
+    const text = stringify(wire, "the options");
     const toolbox = new Toolbox(CREATE_KEY, host, dir);
-    await toolbox.#perform((number) => toolbox.#native.open(number, stringify(wire, "the options")));
+    await toolbox.#perform((number) => toolbox.#native.open(number, text));
     return toolbox;
   }
 
@@ -152,60 +245,60 @@ class Toolbox {
     return this.#run(true, code, params, options);
   }
 
-  async definitions({ operations, published = 32 } = {}) {
+  async definitions(options = {}) {
+    const { operations, published = 32 } = checkKeys(options, ["operations", "published"], "definitions");
     return (await this.#call("definitions", { operations, published })).tools;
   }
 
-  async questions(name, args = {}, { caller } = {}) {
+  async questions(name, args = {}, options = {}) {
+    const { caller } = checkKeys(options, ["caller"], "questions");
     return (await this.#call("questions", { name, arguments: args, caller: checkCaller(caller) })).questions;
   }
 
   async call(name, args, options = {}) {
-    if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
-    const { signal, onUpdate, functions, limits, caller, approved, ...rest } = options;
-    const [unknown] = Object.keys(rest);
-    if (unknown !== undefined) throw new TypeError(`a call has no option \`${unknown}\``);
+    checkKeys(options, CALL_KEYS, "a call");
     if (typeof name !== "string") throw new TypeError(`name is ${describe(name)}, it must be a string`);
-    if (approved !== undefined && !Array.isArray(approved)) throw new TypeError(`approved is ${describe(approved)}, it must be an array of questions`);
+    if (options.approved !== undefined && !Array.isArray(options.approved))
+      throw new TypeError(`approved is ${describe(options.approved)}, it must be an array of questions`);
     const text = stringifyObject(args, "args");
-    const { wire, ...control } = runOptions({ signal, onUpdate, functions, limits, caller, approved });
+    const { wire, ...control } = runOptions(options);
     const start = (operation) => this.#begin(operation, (number) => this.#native.callTool(number, name, text, wire));
-    const result = await new Run(this, start, control);
-    if (result.error?.code === "cancelled") throw result.error;
-    return result;
+    return new Run(this, start, control, name);
   }
 
   #run(isCode, subject, params, options = {}) {
-    if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
-    const { signal, onUpdate, functions, limits, seed, caller, receipt, grants, ...rest } = options;
-    const [unknown] = Object.keys(rest);
-    if (unknown !== undefined) throw new TypeError(`a run has no option \`${unknown}\``);
+    checkKeys(options, isCode ? CODE_KEYS : RUN_KEYS, isCode ? "runCode" : "run");
     if (typeof subject !== "string") throw new TypeError(`${isCode ? "code" : "tool"} is ${describe(subject)}, it must be a string`);
-    if (!isCode) this.#checkHasStore("run");
     const text = stringifyObject(params, "params");
-    const { wire, ...control } = runOptions({ signal, onUpdate, functions, limits, seed, caller, receipt, grants });
+    const { wire, ...control } = runOptions(options);
     const start = (operation) =>
-      this.#begin(operation, (number) => this.#native.run(number, isCode, subject, text, wire));
-    return new Run(this, start, control);
+      this.#begin(operation, (number) => {
+        if (!isCode) this.#checkHasStore("run");
+        this.#native.run(number, isCode, subject, text, wire);
+      });
+    return new Run(this, start, control, isCode ? "code" : subject);
   }
 
   async create(tool) {
     if (typeof tool !== "object" || tool === null) throw new TypeError(`the tool is ${describe(tool)}, it must be an object`);
-    const { generatedFrom, ...request } = tool;
-    return this.#call("create", { ...request, generated_from: generatedFrom });
+    const { generatedFrom, parameters, returns, ...request } = tool;
+    const schemas = { parameters: toJsonSchema(parameters, "parameters"), returns: toJsonSchema(returns, "returns") };
+    return this.#call("create", { ...request, ...schemas, generated_from: generatedFrom });
   }
 
-  async adopt(source, { name = "tools.ts", replace = false } = {}) {
+  async adopt(source, options = {}) {
+    const { name = "tools.ts", replace = false } = checkKeys(options, ["name", "replace"], "adopt");
     const { tools } = await this.#call("adopt", { name, source, replace });
     return tools.map((tool) => (tool.error ? { ...tool, error: errorFromJson(tool.error) } : tool));
   }
 
   async list(filter = {}) {
-    const { minSafetyScore, unusedDays, ...request } = filter;
+    const { minSafetyScore, unusedDays, ...request } = checkKeys(filter, LIST_KEYS, "list");
     return this.#call("list", { ...request, min_safety_score: minSafetyScore, unused_days: unusedDays });
   }
 
-  async show(tool, { version } = {}) {
+  async show(tool, options = {}) {
+    const { version } = checkKeys(options, ["version"], "show");
     return this.#call("show", { tool, version });
   }
 
@@ -213,24 +306,23 @@ class Toolbox {
     return this.#call("delete", { tool });
   }
 
-  async search(query, { limit = 10 } = {}) {
+  async search(query, options = {}) {
+    const { limit = 10 } = checkKeys(options, ["limit"], "search");
     return (await this.#call("search", { query, limit })).tools;
   }
 
-  async reflect({ task, lastToolResult = "", failedAttempts, history }) {
-    return this.#call("reflect", {
-      task_description: task,
-      last_tool_result: lastToolResult,
-      failed_attempts: failedAttempts,
-      history,
-    });
+  async reflect(task) {
+    const { lastToolResult = "", failedAttempts, history, task: text } = checkKeys(task, REFLECT_KEYS, "reflect");
+    return this.#call("reflect", { task_description: text, last_tool_result: lastToolResult, failed_attempts: failedAttempts, history });
   }
 
-  async verify(tool, { cases, seed } = {}) {
+  async verify(tool, options = {}) {
+    const { cases, seed } = checkKeys(options, ["cases", "seed"], "verify");
     return this.#call("verify", { tool, cases, seed });
   }
 
-  async decide(call, { ask = true } = {}) {
+  async decide(call, options = {}) {
+    const { ask = true } = checkKeys(options, ["ask"], "decide");
     return this.#call("decide", { call, ask });
   }
 
@@ -243,15 +335,16 @@ class Toolbox {
     return this.#call("approval", { tool });
   }
 
-  async approve(tool, { by = "node" } = {}) {
+  async approve(tool, options = {}) {
     if (typeof tool !== "string" && typeof tool?.digest !== "string")
       throw new TypeError("a tool is approved by its name, its identifier, or a question about a stored tool");
+    const by = checkBy(options, "approve");
     const request = typeof tool === "string" ? { tool, by } : { tool: tool.toolId, by, digest: tool.digest };
     await this.#call("approve", request);
   }
 
-  async refuse(tool, { by = "node" } = {}) {
-    await this.#call("refuse", { tool, by });
+  async refuse(tool, options = {}) {
+    await this.#call("refuse", { tool, by: checkBy(options, "refuse") });
   }
 
   async pending() {
@@ -263,10 +356,7 @@ class Toolbox {
   }
 
   close() {
-    if (this.#closed === undefined) {
-      const closed = this.#perform((number) => this.#native.close(number));
-      this.#closed = closed.finally(() => clearInterval(this.#alive));
-    }
+    this.#closed ??= this.#perform((number) => this.#native.close(number)).then(() => this.#idle.promise);
     return this.#closed;
   }
 
@@ -303,46 +393,90 @@ class Toolbox {
       operation.reject(errorFromJson(CLOSED));
       return number;
     }
-    if (this.#operations.size === 0) this.#alive.ref();
+    operation.context = new AsyncResource("toolcell");
     this.#operations.set(number, operation);
-    start(number);
+    if (this.#operations.size === 1) {
+      this.#alive.ref();
+      BUSY.add(this);
+    }
+    try {
+      start(number);
+    } catch (error) {
+      this.#end(number);
+      operation.reject(error);
+    }
     return number;
+  }
+
+  #end(number) {
+    this.#operations.delete(number);
+    if (this.#operations.size > 0) return;
+    this.#alive.unref();
+    BUSY.delete(this);
+    if (this.#closed !== undefined) {
+      clearInterval(this.#alive);
+      this.#idle.wake();
+    }
   }
 
   #onEvent(event, number, name, text, callback, timeoutMs) {
     const operation = this.#operations.get(number);
-    switch (event) {
-      case "done":
-      case "failed": {
-        this.#operations.delete(number);
-        if (this.#operations.size === 0) this.#alive.unref();
-        const answer = JSON.parse(text);
-        if (operation.onUpdates) this.#native.forget(number);
-        // What still waits for an answer is of a run that has ended.
-        for (const waiting of operation.callbacks ?? []) this.#native.answer(waiting, false, "the run has ended");
-        if (event === "done") operation.resolve(answer);
-        else operation.reject(errorFromJson(answer));
-        return;
+    // In the context of who called: a tracer, a request, a transaction.
+    (operation?.context ?? NO_REQUEST).runInAsyncScope(() => {
+      switch (event) {
+        case "done":
+        case "failed":
+          this.#finish(event, number, operation, text);
+          return;
+        case "update":
+          this.#update(number, operation);
+          return;
+        default:
+          this.#serve(event, operation, name, text, callback, timeoutMs);
       }
-      case "update":
-        operation?.onUpdates(this.#native.takeUpdates(number).map((update) => JSON.parse(update)));
-        return;
-      default:
-        this.#serve(event, operation, name, text, callback, timeoutMs);
+    });
+  }
+
+  #finish(event, number, operation, text) {
+    if (operation.onUpdates) {
+      while (this.#take(number, operation));
+      this.#native.forget(number);
     }
+    this.#end(number);
+    const answer = JSON.parse(text);
+    // What still waits for an answer is of a run that has ended.
+    for (const waiting of operation.callbacks ?? []) this.#native.answer(waiting, false, "the run has ended");
+    if (event === "done") operation.resolve(answer);
+    else operation.reject(errorFromJson(answer));
+  }
+
+  /** Takes some partial results; returns whether there were any. */
+  #take(number, operation) {
+    const updates = this.#native.takeUpdates(number);
+    if (updates.length > 0) operation.onUpdates(updates.map((update) => JSON.parse(update)));
+    return updates.length > 0;
+  }
+
+  /** Takes all partial results, with a turn of the event loop between. */
+  #update(number, operation) {
+    if (operation === undefined || !this.#operations.has(number) || !this.#take(number, operation)) return;
+    setImmediate(() => this.#update(number, operation));
   }
 
   async #serve(kind, operation, name, text, callback, timeoutMs) {
+    // It may have waited for this thread longer than for its answer.
+    if (!this.#native.isWaiting(callback)) return;
     const controller = new AbortController();
     const abort = () => controller.abort(operation.signal.reason);
-    operation?.signal?.addEventListener("abort", abort);
+    if (operation?.signal?.aborted) abort();
+    else operation?.signal?.addEventListener("abort", abort);
     const timer = timeoutMs > 0 ? setTimeout(() => controller.abort(new Error("it took too long")), timeoutMs).unref() : undefined;
     operation?.callbacks?.add(callback);
     try {
-      const answer = await this.#host.serve(kind, name, JSON.parse(text), operation?.own, controller.signal, operation?.depth ?? 0);
+      const answer = await this.#host.serve(kind, name, parseForHost(text), operation?.own, controller.signal, operation?.depth ?? 0);
       this.#native.answer(callback, true, answer);
     } catch (error) {
-      if (operation) operation.lastError = error;
+      if (operation && kind === "function") operation.lastError = { error };
       this.#native.answer(callback, false, messageOf(error));
     } finally {
       clearTimeout(timer);
@@ -352,43 +486,65 @@ class Toolbox {
   }
 }
 
+const CONTROL_KEYS = ["limits", "signal", "onUpdate", "caller", "functions"];
+const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt"];
+const CODE_KEYS = [...CONTROL_KEYS, "seed", "grants"];
+const CALL_KEYS = [...CONTROL_KEYS, "approved"];
+const OPEN_KEYS = ["dir", "policy", "cwd", "lang", "isolation", "slots", "functions", "hooks", "approver", "secrets"];
+const LIST_KEYS = ["name", "tags", "status", "sort", "limit", "cursor", "minSafetyScore", "unusedDays"];
+const REFLECT_KEYS = ["task", "lastToolResult", "failedAttempts", "history"];
+const LIMIT_KEYS = ["fuel", "timeoutMs", "memoryMb", "outputBytes", "consoleBytes"];
+
+function checkBy(options, what) {
+  const { by = "node" } = checkKeys(options, ["by"], what);
+  if (typeof by !== "string" || by === "") throw new TypeError(`\`by\` is ${by === "" ? "empty" : describe(by)}, it must be the name of who decides`);
+  return by;
+}
+
+function checkLimits(limits) {
+  if (limits === undefined) return undefined;
+  const checked = {};
+  for (const [key, value] of Object.entries(checkKeys(limits, LIMIT_KEYS, "limits"))) {
+    if (value === undefined) continue;
+    const number = key === "timeoutMs" ? Math.ceil(value) : value;
+    const least = key === "timeoutMs" ? 1 : 0;
+    if (typeof value !== "number" || !Number.isSafeInteger(number) || number < least)
+      throw new TypeError(`limits.${key} is ${String(value)}, it must be a whole number, ${least} or more`);
+    checked[key] = number;
+  }
+  return checked;
+}
+
 function checkCaller(caller) {
-  for (const key of Object.keys(caller ?? {}))
-    if (!["client", "session", "agent", "call"].includes(key)) throw new TypeError(`caller has no \`${key}\`: it has client, session, agent, call`);
+  if (caller === undefined) return undefined;
+  for (const [key, value] of Object.entries(checkKeys(caller, ["client", "session", "agent", "call"], "caller")))
+    if (value !== undefined && typeof value !== "string") throw new TypeError(`caller.${key} is ${describe(value)}, it must be a string`);
   return caller;
 }
 
 /** Checks the options of a run. `wire` is what the native module is told of them. */
-function runOptions({ signal, onUpdate, functions, ...told }) {
+function runOptions({ signal, onUpdate, functions, limits, caller, ...told }) {
   if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
     throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
-  checkCaller(told.caller);
+  if (onUpdate !== undefined && typeof onUpdate !== "function") throw new TypeError(`onUpdate is ${describe(onUpdate)}, it must be a function`);
+  if (told.seed !== undefined && !(Number.isSafeInteger(told.seed) && told.seed >= 0)) throw new TypeError(`seed is ${String(told.seed)}, it must be a whole number, 0 or more`);
   const own = functions === undefined ? undefined : toFunctions(functions, "functions");
-  const runs = depth.getStore();
-  const isPlain = own === undefined && runs === undefined && Object.values(told).every((value) => value === undefined);
+  const checked = { ...told, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth.getStore() };
+  if (own === undefined && Object.values(checked).every((value) => value === undefined)) return { wire: "", signal, onUpdate };
   const declared = own && [...own.values()].map((entry) => entry.declaration);
-  const wire = isPlain ? "" : stringify({ ...told, functions: declared, depth: runs }, "the options");
-  return { wire, signal, onUpdate, functions: own };
+  return { wire: stringify({ ...checked, functions: declared }, "the options"), signal, onUpdate, functions: own };
 }
 
 /** The result of a call by a model. */
-function toCallResult({ result: { error, structured, ...result }, run }) {
-  const ran = run === null ? undefined : new Ran(run);
+function toCallResult({ structured, text, isError, images }, error, run) {
   return {
-    ...result,
+    text,
+    isError,
+    images,
     ...(structured === null ? {} : { structured }),
-    ...(error === null ? {} : { error: errorFromJson(error, ran) }),
-    ...(ran === undefined ? {} : { run: ran }),
+    ...(error === undefined ? {} : { error }),
+    ...(run === undefined ? {} : { run }),
   };
-}
-
-/** The message of anything that was thrown. */
-function messageOf(error) {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  } catch {
-    return "an error that has no text";
-  }
 }
 
 // What is in the folder of each store, also of one whose creation was interrupted.
@@ -396,7 +552,7 @@ const STORE_FILES = ["toolcell-store", "lock", "index.sqlite", "objects"];
 
 /** Refuses to make a store between other files: in a folder that is neither new, empty, hidden nor a store. */
 async function checkIsForStore(dir) {
-  if (typeof dir !== "string") throw new TypeError(`dir is ${describe(dir)}, it must be a string`);
+  if (typeof dir !== "string" || dir === "") throw new TypeError(`dir is ${dir === "" ? "empty" : describe(dir)}, it must be the path of a folder`);
   const files = await readdir(dir).catch(() => []);
   const isForStore = files.length === 0 || path.basename(path.resolve(dir)).startsWith(".") || STORE_FILES.some((name) => files.includes(name));
   if (!isForStore) throw new TypeError(`${dir} is not a store, and has other files in it: name a new or an empty folder`);

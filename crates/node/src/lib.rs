@@ -20,7 +20,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use napi::Status;
 use napi::bindgen_prelude::{FnArgs, Function};
@@ -29,7 +29,7 @@ use napi_derive::napi;
 use serde_json::{Map, Value};
 use toolcell_bindings::{
     CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, Session,
-    SessionHandle,
+    SessionHandle, Work,
 };
 
 /// The arguments of the function that events go to.
@@ -37,16 +37,19 @@ type Event = FnArgs<(String, u32, String, String, u32, f64)>;
 /// That function, from any thread. It does not keep the process alive.
 type EventFunction = ThreadsafeFunction<Event, (), Event, Status, false, true>;
 
+/// Who waits for the answer to a callback, by its number.
+type Waiting = HashMap<u32, Sender<Result<String, String>>>;
+
 /// Sends events, and waits for the answers to callbacks.
 struct Events {
     function: EventFunction,
-    /// Who waits for the answer to a callback, by its number.
-    waiting: Mutex<HashMap<u32, Sender<Result<String, String>>>>,
+    /// Who waits for the answer to a callback, by its number; `None` once the toolbox is closed.
+    waiting: Mutex<Option<Waiting>>,
     next: AtomicU32,
 }
 
 impl Events {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u32, Sender<Result<String, String>>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,6 +70,9 @@ impl Events {
 /// The maximum number of partial results that wait for JavaScript, and of their bytes: the oldest are dropped.
 const MAX_UPDATES: (usize, usize) = (64, 4 << 20);
 
+/// The bytes of partial results that JavaScript takes at once.
+const MAX_TAKEN_BYTES: usize = 64 << 10;
+
 /// The partial results of a run that JavaScript has not taken yet.
 #[derive(Default)]
 struct Updates(Mutex<VecDeque<String>>);
@@ -84,36 +90,60 @@ impl Updates {
         is_first
     }
 
+    /// Takes the oldest ones: as many as JavaScript parses without holding up its event loop.
     fn take(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = MAX_TAKEN_BYTES;
+        let fits = |update: &&String| {
+            let is_first = room == MAX_TAKEN_BYTES;
+            room = room.saturating_sub(update.len());
+            is_first || room > 0
+        };
+        let taken = waiting.iter().take_while(fits).count();
+        waiting.drain(..taken).collect()
     }
 }
 
-/// The host of a run; operation 0 is the toolbox itself.
+/// The host of an operation; operation 0 is the toolbox itself, which calls hooks and asks for secrets.
 struct NodeHost {
     events: Arc<Events>,
     operation: u32,
+    cancel: CancelToken,
 }
+
+/// The interval in which who waits for an answer looks whether the operation was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Host for NodeHost {
     fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String> {
         let (reply, answer) = channel();
         let number = self.events.next.fetch_add(1, Ordering::Relaxed);
-        self.events.lock().insert(number, reply);
+        match &mut *self.events.lock() {
+            Some(waiting) => waiting.insert(number, reply),
+            None => return Err("the toolbox is closed".to_owned()),
+        };
         let milliseconds = timeout.map_or(0.0, |timeout| timeout.as_secs_f64() * 1e3);
         let is_sent = self.events.send(callback.name(), self.operation, name, payload.to_owned(), number, milliseconds);
-        let answered = match timeout {
-            _ if !is_sent => Err(RecvTimeoutError::Disconnected),
-            Some(timeout) => answer.recv_timeout(timeout),
-            None => answer.recv().map_err(RecvTimeoutError::from),
+        let began = Instant::now();
+        let answered = loop {
+            let left = timeout.map_or(CANCEL_INTERVAL, |timeout| timeout.saturating_sub(began.elapsed()));
+            match answer.recv_timeout(left.min(CANCEL_INTERVAL)) {
+                Ok(answer) => break answer,
+                Err(RecvTimeoutError::Disconnected) => break Err("the host is gone".to_owned()),
+                Err(RecvTimeoutError::Timeout) if !is_sent => break Err("the host is gone".to_owned()),
+                Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => {
+                    break Err("the call was cancelled".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) if timeout.is_some() && left <= CANCEL_INTERVAL => {
+                    break Err(format!("there was no answer within {milliseconds} ms"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         };
-        self.events.lock().remove(&number);
-        answered.unwrap_or_else(|error| {
-            Err(match error {
-                RecvTimeoutError::Timeout => format!("there was no answer within {milliseconds} ms"),
-                RecvTimeoutError::Disconnected => "the host is gone".to_owned(),
-            })
-        })
+        if let Some(waiting) = &mut *self.events.lock() {
+            waiting.remove(&number);
+        }
+        answered
     }
 }
 
@@ -137,7 +167,7 @@ impl Native {
     #[napi(constructor)]
     pub fn new(event: Function<'_, Event, ()>) -> napi::Result<Self> {
         let function = event.build_threadsafe_function::<Event>().weak::<true>().build()?;
-        let events = Events { function, waiting: Mutex::default(), next: AtomicU32::new(1) };
+        let events = Events { function, waiting: Mutex::new(Some(HashMap::new())), next: AtomicU32::new(1) };
         let (session, cancels, updates) = (Arc::default(), Arc::default(), Mutex::default());
         Ok(Self { events: Arc::new(events), session, cancels, updates })
     }
@@ -146,9 +176,9 @@ impl Native {
     #[napi]
     pub fn open(&self, operation: u32, options: String) {
         let (events, session) = (Arc::clone(&self.events), Arc::clone(&self.session));
-        self.spawn(operation, move || {
-            let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation: 0 });
-            let opened = SessionHandle::open(&options, host)?;
+        self.spawn(Work::Control, operation, move || {
+            let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation: 0, cancel: CancelToken::new() });
+            let opened = SessionHandle::open(&options, &host)?;
             *session.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(opened));
             Ok("null".to_owned())
         });
@@ -158,8 +188,13 @@ impl Native {
     #[napi]
     pub fn call(&self, operation: u32, name: String, request: String) {
         let Some(session) = self.session(operation) else { return };
-        let cancel = self.register(operation);
-        self.spawn(operation, move || session.with(&cancel, |session| session.call(&name, &request)));
+        let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
+        let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation, cancel: cancel.clone() });
+        // A hook or a person may be asked.
+        let work = if matches!(&*name, "decide" | "verify") { Work::Run { depth: 0 } } else { Work::Control };
+        self.spawn(work, operation, move || {
+            session.with(&cancel, |session| session.call(&name, &request, &host, &cancel))
+        });
     }
 
     /// Runs a tool, or code.
@@ -185,7 +220,7 @@ impl Native {
         });
     }
 
-    /// Takes the partial results of a run that wait, as JSON texts.
+    /// Takes the oldest partial results of a run that wait, as JSON texts. Those that are left have no event of their own.
     #[napi]
     pub fn take_updates(&self, operation: u32) -> Vec<String> {
         let updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,10 +246,18 @@ impl Native {
     /// waits is answered in vain.
     #[napi]
     pub fn answer(&self, callback: u32, is_ok: bool, text: String) {
-        if let Some(reply) = self.events.lock().remove(&callback) {
+        let reply = self.events.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
+        if let Some(reply) = reply {
             // Who waited may be gone.
             let _ = reply.send(if is_ok { Ok(text) } else { Err(text) });
         }
+    }
+
+    /// Returns whether a callback still waits for its answer.
+    #[napi]
+    #[must_use]
+    pub fn is_waiting(&self, callback: u32) -> bool {
+        self.events.lock().as_ref().is_some_and(|waiting| waiting.contains_key(&callback))
     }
 
     /// Cancels all operations, waits for their end, and closes the toolbox.
@@ -222,8 +265,8 @@ impl Native {
     pub fn close(&self, operation: u32) {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Callbacks have no answer from now on.
-        self.events.lock().clear();
-        self.spawn(operation, move || {
+        *self.events.lock() = None;
+        self.spawn(Work::Control, operation, move || {
             if let Some(session) = session {
                 session.close();
             }
@@ -248,10 +291,13 @@ impl Native {
                 sender.send("update", operation, "", String::new(), 0, 0.0);
             }
         });
-        let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation });
+        let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation, cancel: cancel.clone() });
         let control = RunControl { cancel: cancel.clone(), on_update: Some(on_update), host };
-        self.spawn(operation, move || {
-            let options = CallOptions::parse(&options)?;
+        let options = match CallOptions::parse(&options) {
+            Ok(options) => options,
+            Err(failure) => return self.events.end(operation, Err(failure)),
+        };
+        self.spawn(options.work(), operation, move || {
             session.with(&cancel, |session| work(session, &options, control))
         });
     }
@@ -271,9 +317,9 @@ impl Native {
     }
 
     /// Does work on another thread, and sends its end.
-    fn spawn(&self, operation: u32, work: impl FnOnce() -> Result<String, Failure> + Send + 'static) {
+    fn spawn(&self, kind: Work, operation: u32, work: impl FnOnce() -> Result<String, Failure> + Send + 'static) {
         let (events, cancels) = (Arc::clone(&self.events), Arc::clone(&self.cancels));
-        let started = toolcell_bindings::spawn(move || {
+        let started = toolcell_bindings::spawn(kind, move || {
             let ended = work();
             cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&operation);
             events.end(operation, ended);
@@ -287,7 +333,7 @@ impl Native {
 impl Drop for Native {
     fn drop(&mut self) {
         // The object was collected, or its thread of JavaScript has ended.
-        self.events.lock().clear();
+        *self.events.lock() = None;
         for cancel in self.cancels.lock().unwrap_or_else(PoisonError::into_inner).values() {
             cancel.cancel();
         }

@@ -11,7 +11,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use toolcell_bindings::{
-    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, SessionHandle,
+    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, SessionHandle, Work,
 };
 
 create_exception!(
@@ -33,7 +33,8 @@ impl Host for PythonHost {
         let answer = Python::try_attach(|py| {
             let timeout = timeout.map(|timeout| timeout.as_secs_f64());
             let answer = self.0.call1(py, (callback.name(), name, payload, timeout));
-            answer.and_then(|answer| answer.extract::<String>(py)).map_err(|error| error.to_string())
+            // The package has made a text of it: the exception may have none.
+            answer.and_then(|answer| answer.extract::<String>(py)).map_err(|error| error.value(py).to_string())
         });
         answer.unwrap_or_else(|| Err("the interpreter has ended".to_owned()))
     }
@@ -71,6 +72,13 @@ impl Cancel {
 
     fn cancel(&self) {
         self.token.cancel();
+    }
+}
+
+impl Cancel {
+    /// Raises what a signal handler raised.
+    fn check(&self) -> PyResult<()> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
@@ -176,12 +184,16 @@ fn sink(on_update: Option<Py<PyAny>>) -> Option<PartialResultSink> {
     }))
 }
 
+fn work_of(options: &str) -> PyResult<Work> {
+    CallOptions::parse(options).map(|options| options.work()).map_err(|failure| raise(&failure))
+}
+
 /// Does work on another thread, where `on_done(done, error)` is called at its end.
-fn spawn<T>(on_done: Py<PyAny>, work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> PyResult<()>
+fn spawn<T>(kind: Work, on_done: Py<PyAny>, work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> PyResult<()>
 where
     Option<T>: for<'py> IntoPyObject<'py>,
 {
-    let started = toolcell_bindings::spawn(move || {
+    let started = toolcell_bindings::spawn(kind, move || {
         let done = work();
         Python::try_attach(|py| {
             let (done, error) = match done {
@@ -205,14 +217,49 @@ impl Session {
     #[new]
     fn new(py: Python<'_>, options: &str, callback: Py<PyAny>) -> PyResult<Self> {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
-        let opened = py.detach(|| SessionHandle::open(options, host));
+        let opened = py.detach(|| SessionHandle::open(options, &host));
         opened.map(|handle| Self(Arc::new(handle))).map_err(|failure| raise(&failure))
     }
 
+    /// Opens a toolbox on another thread; `on_done(session, error)` is called there at its end.
+    #[staticmethod]
+    fn open(options: String, callback: Py<PyAny>, on_done: Py<PyAny>) -> PyResult<()> {
+        spawn(Work::Control, on_done, move || {
+            let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+            SessionHandle::open(&options, &host).map(|handle| Self(Arc::new(handle)))
+        })
+    }
+
     /// Performs an operation: a JSON request, and a JSON answer.
-    fn call(&self, py: Python<'_>, operation: &str, request: &str) -> PyResult<String> {
-        let answer = py.detach(|| self.0.with(&CancelToken::new(), |session| session.call(operation, request)));
+    fn call(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        request: &str,
+        callback: Py<PyAny>,
+        cancel: &Cancel,
+    ) -> PyResult<String> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let token = &cancel.token;
+        let answer = py.detach(|| self.0.with(token, |session| session.call(operation, request, &host, token)));
+        cancel.check()?;
         answer.map_err(|failure| raise(&failure))
+    }
+
+    /// Performs an operation on another thread; `on_done(answer, error)` is called there at its end.
+    fn start_call(
+        &self,
+        operation: String,
+        request: String,
+        callback: Py<PyAny>,
+        cancel: &Cancel,
+        on_done: Py<PyAny>,
+    ) -> PyResult<()> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let (handle, token) = (Arc::clone(&self.0), cancel.token.clone());
+        // A hook or a person may be asked.
+        let work = if matches!(&*operation, "decide" | "verify") { Work::Run { depth: 0 } } else { Work::Control };
+        spawn(work, on_done, move || handle.with(&token, |session| session.call(&operation, &request, &host, &token)))
     }
 
     /// Runs a tool, or code, on this thread.
@@ -231,9 +278,7 @@ impl Session {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
         let ran = py.detach(|| perform(&self.0, is_code, subject, params, options, control));
-        if let Some(raised) = cancel.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(raised);
-        }
+        cancel.check()?;
         ran.map(Run).map_err(|failure| raise(&failure))
     }
 
@@ -253,7 +298,8 @@ impl Session {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
         let handle = Arc::clone(&self.0);
-        spawn(on_done, move || perform(&handle, is_code, &subject, &params, &options, control).map(Run))
+        let work = work_of(&options)?;
+        spawn(work, on_done, move || perform(&handle, is_code, &subject, &params, &options, control).map(Run))
     }
 
     /// Calls what a model is offered, on this thread.
@@ -271,9 +317,7 @@ impl Session {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
         let called = py.detach(|| call_tool(&self.0, name, arguments, options, control));
-        if let Some(raised) = cancel.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(raised);
-        }
+        cancel.check()?;
         called.map_err(|failure| raise(&failure))
     }
 
@@ -292,12 +336,22 @@ impl Session {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
         let handle = Arc::clone(&self.0);
-        spawn(on_done, move || call_tool(&handle, &name, &arguments, &options, control))
+        let work = work_of(&options)?;
+        spawn(work, on_done, move || call_tool(&handle, &name, &arguments, &options, control))
     }
 
     /// Cancels all calls, waits for their end, and closes the toolbox.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.0.close());
+    }
+
+    /// Closes the toolbox on another thread; `on_done(True, None)` is called there at its end.
+    fn start_close(&self, on_done: Py<PyAny>) -> PyResult<()> {
+        let handle = Arc::clone(&self.0);
+        spawn(Work::Control, on_done, move || {
+            handle.close();
+            Ok(true)
+        })
     }
 }
 

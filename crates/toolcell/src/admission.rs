@@ -25,8 +25,8 @@ pub use denial::Denial;
 pub use permit::Permit;
 
 pub(crate) use permit::{
-    AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, EffectFreeHostCalls, HookCaller,
-    StoredTool, UngrantedCall,
+    AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, EffectFreeHostCalls, StoredTool,
+    UngrantedCall,
 };
 pub(crate) use review::ReviewedRun;
 

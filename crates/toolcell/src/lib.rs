@@ -71,7 +71,7 @@
 //!
 //! # Features
 //!
-//! All are on by default.
+//! All but `embedded` are on by default.
 //!
 //! | feature | what it adds |
 //! |---|---|
@@ -79,6 +79,7 @@
 //! | `net` | HTTP requests of tools; without it, a run that is granted `net` or `secrets` is refused |
 //! | `reflection` | [`Toolbox::reflect`] and [`Toolbox::search`] |
 //! | `proof` | [`Toolbox::verify`], [`Toolbox::retire`], and the comparison of tools by what they do; needs `reflection` |
+//! | `embedded` | the image [`ImageKind::Embedded`], for processes whose signal handlers belong to another program |
 //!
 //! # Reading the source
 //!

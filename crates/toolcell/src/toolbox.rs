@@ -710,6 +710,15 @@ impl Toolbox {
         exec::run_code(&self.parts, request, options)
     }
 
+    /// Returns the prompts that an approver would get before this code runs: those of hooks. Hooks are
+    /// asked, and nothing runs.
+    ///
+    /// # Errors
+    /// As [`Toolbox::run_code`]: the code would not run, whatever a person answers.
+    pub fn code_prompts(&self, request: &RunCode, options: &RunOptions) -> Result<Vec<ApprovalPrompt>, ExecError> {
+        exec::code_prompts(&self.parts, request, options)
+    }
+
     /// Starts code of a model without blocking the thread; as [`Toolbox::run_code`].
     ///
     /// # Panics

@@ -15,7 +15,7 @@ use wasmtime::{Config, OperatorCost, Result};
 /// memory of a call.
 const fn wasm_stack_bytes(kind: ImageKind) -> usize {
     match kind {
-        ImageKind::Roomy | ImageKind::Bounded => 64 << 20,
+        ImageKind::Roomy | ImageKind::Embedded | ImageKind::Bounded => 64 << 20,
         ImageKind::Interpreted => 32 << 20,
     }
 }
@@ -32,9 +32,12 @@ pub enum ImageKind {
     /// Native code without bounds checks. Needs 4 GiB of address space for each instance, and
     /// executable pages.
     Roomy,
+    /// Native code with bounds checks. Needs 1 GiB of address space for each instance, and executable
+    /// pages. Traps are explicit: the process needs no signal handlers, which matters where another
+    /// program (an interpreter, a crash reporter) owns them.
+    Embedded,
     /// Native code with bounds checks. Needs executable pages, and as much address space as memory.
-    /// Traps are explicit: the process needs no signal handlers, which matters where another program
-    /// (an interpreter, a crash reporter) owns them.
+    /// Traps are explicit, too; a call takes longer to begin.
     Bounded,
     /// Byte code for Wasmtime's interpreter. Needs no executable pages, and is about 30 times
     /// slower.
@@ -43,19 +46,20 @@ pub enum ImageKind {
 
 impl ImageKind {
     /// All kinds, the fastest first.
-    pub const ALL: [Self; 3] = [Self::Roomy, Self::Bounded, Self::Interpreted];
+    pub const ALL: [Self; 4] = [Self::Roomy, Self::Embedded, Self::Bounded, Self::Interpreted];
 
     /// Returns the name used in messages, options and file names.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Roomy => "roomy",
+            Self::Embedded => "embedded",
             Self::Bounded => "bounded",
             Self::Interpreted => "interpreted",
         }
     }
 
-    /// Returns whether the guest is instrumented for profiles. The fastest image is not.
+    /// Returns whether the guest is instrumented for profiles. The fastest images are not.
     pub(crate) const fn is_instrumented(self) -> bool {
         matches!(self, Self::Bounded | Self::Interpreted)
     }
@@ -85,6 +89,11 @@ pub(crate) fn config(kind: ImageKind) -> Result<Config> {
     match kind {
         ImageKind::Roomy => {
             config.memory_reservation(4 << 30).memory_guard_size(32 << 20);
+        }
+        ImageKind::Embedded => {
+            // The slots of the pool are as large as a memory may be (`image.rs`).
+            config.memory_reservation(1 << 30).memory_guard_size(0).guard_before_linear_memory(false);
+            config.memory_may_move(false).signals_based_traps(false);
         }
         ImageKind::Bounded => {
             use_small_memories(&mut config);

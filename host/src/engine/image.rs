@@ -1,5 +1,5 @@
-//! The guest, compiled ahead of time. There are three images, and the process uses the first one
-//! that works. Images are stored compressed and are decompressed when they are tried.
+//! The guest, compiled ahead of time. There are four images, and the process uses the first one that
+//! it prefers and that works. Images are stored compressed and are decompressed when they are tried.
 //!
 //! Invariant: an image is loaded only after the digest of all its bytes was checked. No other file
 //! of this library contains `unsafe`.
@@ -39,6 +39,15 @@ pub(crate) fn fresh_block(at: usize) -> &'static [u8] {
     let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + BLOCK_BYTES));
     // Memory outside of the initial data is zero.
     line.unwrap_or(&[0; BLOCK_BYTES])
+}
+
+impl ImageKind {
+    /// The kinds for a process of Toolcell's own, in order of preference.
+    pub const FOR_OWN_PROCESS: [Self; 3] = [Self::Roomy, Self::Bounded, Self::Interpreted];
+
+    /// The kinds for a process whose signal handlers are another program's, in order of preference. The
+    /// first one needs the feature `embedded`.
+    pub const FOR_FOREIGN_PROCESS: [Self; 3] = [Self::Embedded, Self::Bounded, Self::Interpreted];
 }
 
 /// Compressed bytes in the binary, after a marker of `mark` bytes.
@@ -92,9 +101,9 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Decompresses the image of this kind.
-    pub(crate) fn for_kind(kind: ImageKind) -> Self {
-        Self::from_built(kind, built_image(kind))
+    /// Decompresses the image of this kind; `None` if it is not built in.
+    pub(crate) fn for_kind(kind: ImageKind) -> Option<Self> {
+        built_image(kind).map(|built| Self::from_built(kind, built))
     }
 
     fn from_built(kind: ImageKind, built: &Built) -> Self {
@@ -122,11 +131,12 @@ impl Image {
     }
 }
 
-fn built_image(kind: ImageKind) -> &'static Built {
+fn built_image(kind: ImageKind) -> Option<&'static Built> {
     match kind {
-        ImageKind::Roomy => &built::ROOMY,
-        ImageKind::Bounded => &built::BOUNDED,
-        ImageKind::Interpreted => &built::INTERPRETED,
+        ImageKind::Roomy => built::ROOMY.as_ref(),
+        ImageKind::Embedded => built::EMBEDDED.as_ref(),
+        ImageKind::Bounded => built::BOUNDED.as_ref(),
+        ImageKind::Interpreted => built::INTERPRETED.as_ref(),
     }
 }
 
@@ -216,7 +226,7 @@ pub(crate) fn prefer_huge_pages(begin: usize, before: usize, after: usize) {
 
 /// Returns whether instances of an image take their memories and stacks from a pool.
 pub(crate) const fn is_pooled(kind: ImageKind) -> bool {
-    matches!(kind, ImageKind::Roomy)
+    matches!(kind, ImageKind::Roomy | ImageKind::Embedded)
 }
 
 /// Returns the allocation strategy for instances of an image.
@@ -276,15 +286,15 @@ mod tests {
 
     #[test]
     fn every_image_is_the_one_that_was_built_in() {
-        for kind in ImageKind::ALL {
-            assert!(Image::for_kind(kind).verify().is_ok(), "{kind:?}");
+        for kind in built_in() {
+            assert!(image(kind).verify().is_ok(), "{kind:?}");
         }
     }
 
     #[test]
     fn one_flipped_bit_is_an_integrity_error_that_names_the_image() {
-        for kind in ImageKind::ALL {
-            let mut image = Image::for_kind(kind);
+        for kind in built_in() {
+            let mut image = image(kind);
             let middle = image.others.len() / 2;
             image.others[middle] ^= 1;
             refused(&image);
@@ -293,8 +303,8 @@ mod tests {
 
     #[test]
     fn an_image_that_is_damaged_anywhere_is_refused() {
-        for kind in ImageKind::ALL {
-            let Built { others, fresh_at, digest } = built_image(kind);
+        for kind in built_in() {
+            let Built { others, fresh_at, digest } = built_image(kind).unwrap();
             let damaged = |file: &[u8]| {
                 let others = Packed { file: file.to_vec().leak(), ..*others };
                 refused(&Image::from_built(kind, &Built { others, fresh_at: *fresh_at, digest }));
@@ -317,7 +327,7 @@ mod tests {
         use rustix::fs::{fcntl_add_seals, fcntl_get_seals, ftruncate};
         use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-        let image = Image::for_kind(ImageKind::Roomy);
+        let image = image(ImageKind::Roomy);
         let verified = image.verify().unwrap_or_else(|error| panic!("{error}"));
         let file = verified.sealed_memfd().unwrap();
         let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
@@ -341,14 +351,22 @@ mod tests {
 
     #[test]
     fn an_image_loads_without_a_file_as_well() {
-        for kind in ImageKind::ALL {
-            let image = Image::for_kind(kind);
+        for kind in built_in() {
+            let image = image(kind);
             let engine = Engine::new(&config::config(kind).unwrap()).unwrap();
             // SAFETY: these are the bytes that were built in.
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
             let module = unsafe { Module::deserialize(&engine, image.parts().concat()) };
             assert!(module.unwrap().get_export("load").is_some(), "{kind:?}");
         }
+    }
+
+    fn built_in() -> impl Iterator<Item = ImageKind> {
+        ImageKind::ALL.into_iter().filter(|kind| built_image(*kind).is_some())
+    }
+
+    fn image(kind: ImageKind) -> Image {
+        Image::for_kind(kind).unwrap()
     }
 
     fn refused(image: &Image) {

@@ -57,7 +57,9 @@ impl Sandbox {
             return Ok(&self.guest);
         }
         let loaded = self.profiling.get_or_init(|| {
-            let (image, interruption) = (Image::for_kind(ImageKind::Bounded), self.guest.interruption);
+            let not_built_in = || Message::verbatim("the image `bounded` is not built in".to_owned());
+            let image = Image::for_kind(ImageKind::Bounded).ok_or_else(not_built_in)?;
+            let interruption = self.guest.interruption;
             let verified = image.verify().map_err(|error| error.localize())?;
             let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(ImageError::Unsupported);
             drop(image);

@@ -1,6 +1,7 @@
 // The package for Node: runs, errors, limits, functions, hooks, approvals, cancellation.
 
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -89,8 +90,141 @@ for (const isolation of ["process", "worker"])
       assert.ok((await box.call(call[0], { tool_name: "twice", parameters: { n: 22 } }, { approved })).isError);
       await box.create({ ...tool, code: "const execute = ({ n }) => 3 * n", replace: true });
       const replaced = await box.call(...call, { approved });
-      assert.match(replaced.text, /not what was approved/);
+      assert.match(replaced.text, /approved something else/);
       await box.close();
+    });
+
+    const ASK = '[grants.default]\ntimers = true\n';
+    const later = { name: "later", description: "Waits", code: "const execute = () => new Promise((done) => setTimeout(done, 1))", capabilities: ["timers"] };
+    const never = () => new Promise(() => {});
+    const within = (promise, ms) =>
+      Promise.race([promise, new Promise((_, reject) => setTimeout(() => reject(new Error(`it took more than ${ms} ms`)), ms).unref())]);
+
+    test("an abort ends a run that waits for a person, a hook or a secret", async () => {
+      let told;
+      const asked = await open({ dir: folder(), policy: ASK, approver: (question, { signal }) => ((told = signal), never()) });
+      await asked.create(later);
+      await within(assert.rejects(asked.run("later", {}, { signal: AbortSignal.timeout(100) }), { name: "AbortError" }), 1000);
+      assert.ok(told.aborted);
+      const hung = await open({ hooks: [{ name: "slow", timeoutMs: 60_000, before: never }] });
+      await within(assert.rejects(hung.runCode("const execute = () => 1", {}, { signal: AbortSignal.timeout(100) }), { name: "AbortError" }), 1000);
+      await within(Promise.all([asked.close(), hung.close()]), 2000);
+    });
+
+    test("close ends what waits for a person", async () => {
+      for (const start of [(box) => box.run("later"), (box) => box.decide({ toolName: "x", toolArgs: {} })]) {
+        const hooks = [{ name: "ask", tools: ["x"], before: () => ({ permissionDecision: "ask", permissionDecisionReason: "who knows" }) }];
+        const box = await open({ dir: folder(), policy: ASK, approver: never, hooks });
+        await box.create(later);
+        const started = start(box).then(() => {}, () => {});
+        await within(box.close(), 2000);
+        await within(started, 2000);
+      }
+    });
+
+    test("many persons who do not answer hold up nothing else", async () => {
+      const hooks = [{ name: "ask", before: () => ({ permissionDecision: "ask", permissionDecisionReason: "who knows" }) }];
+      const box = await open({ hooks, approver: never });
+      const waiting = Array.from({ length: 300 }, () => box.decide({ toolName: "x", toolArgs: {} }).catch(() => {}));
+      const other = await within(open({}), 5000);
+      await within(other.analyze("const execute = () => 1"), 5000);
+      await within(Promise.all([box.close(), other.close(), ...waiting]), 5000);
+    });
+
+    test("a run whose signal is aborted already never begins", async () => {
+      let calls = 0;
+      const functions = { pay: () => (calls += 1) };
+      const signal = AbortSignal.abort(new Error("gone"));
+      for (let i = 0; i < 50; i++)
+        await assert.rejects(box.runCode("const execute = () => tools.call('pay', {})", {}, { signal, functions }), { name: "AbortError", cause: signal.reason });
+      assert.equal(calls, 0);
+    });
+
+    test("functions run in the context of the call, hooks in none", async () => {
+      const storage = new AsyncLocalStorage();
+      const seen = [];
+      const hooks = [{ name: "look", before: () => void seen.push(storage.getStore()) }];
+      const box = await storage.run("open", () => open({ hooks }));
+      const functions = { look: () => storage.getStore() };
+      for (const request of ["one", "two"]) {
+        const ran = await storage.run(request, () => box.runCode("const execute = () => tools.call('look', {})", {}, { functions }));
+        assert.equal(ran.value, request);
+      }
+      assert.deepEqual(seen, [undefined, undefined]);
+      await box.close();
+    });
+
+    test("what is no verdict denies", async () => {
+      for (const answer of [new Error("deny"), new Map([["permissionDecision", "deny"]]), /deny/, [], "deny", 1, { permissionDecision: undefined }]) {
+        const box = await open({ hooks: [{ name: "odd", before: () => answer }] });
+        await assert.rejects(box.runCode("const execute = () => 1"), Refused);
+        await box.close();
+      }
+      await assert.rejects(open({ hooks: [{ name: "x", tool: ["bash"], before() {} }] }), /no option `tool`/);
+      await assert.rejects(open({ hooks: [{ name: "x", atfer() {} }] }), /no option `atfer`/);
+    });
+
+    test("leaving an iteration cancels while it waits, and two readers both end", async () => {
+      const spin = `export default () => ({ name: "spin", description: "", parameters: {}, execute(id, p, onUpdate) { onUpdate(1); for (;;) {} } })`;
+      const run = box.runCode(spin);
+      const iterator = run[Symbol.asyncIterator]();
+      assert.deepEqual(await iterator.next(), { done: false, value: 1 });
+      const next = iterator.next();
+      await within(iterator.return(), 1000);
+      assert.deepEqual(await next, { done: true, value: undefined });
+      await within(assert.rejects(run, { name: "AbortError" }), 1000);
+      const shared = box.runCode(STEPS, { n: 3 });
+      const read = async () => {
+        for await (const _ of shared);
+      };
+      await within(Promise.all([read(), read(), shared]), 2000);
+      // One that fails says so to who only iterates.
+      const failing = box.runCode("const execute = () => { throw new Error('lost') }");
+      await assert.rejects(async () => {
+        for await (const _ of failing);
+      }, /lost/);
+    });
+
+    test("values that JSON would lose are errors that say where", async () => {
+      const cases = [
+        [{ m: new Map() }, /params\.m is a Map/],
+        [{ list: [1, NaN] }, /params\.list\[1\] is NaN/],
+        [{ b: new Uint8Array(1) }, /params\.b is a Uint8Array/],
+        [{ f() {} }, /params\.f is a function/],
+        [{ get g() { throw new Error("no") } }, /params cannot be read: Error: no/],
+        [new Map(), /params is a Map/],
+      ];
+      for (const [params, message] of cases) assert.throws(() => box.runCode("const execute = (p) => p", params), message);
+      const at = new Date(0);
+      assert.deepEqual((await box.runCode("const execute = (p) => p", { at, nothing: undefined })).value, { at: at.toISOString() });
+      for (const limits of [null, [1], { fuel: NaN }, { fuel: -1 }, { feul: 1 }, { timeoutMs: 0 }])
+        assert.throws(() => box.runCode("const execute = () => 1", {}, { limits }), TypeError);
+    });
+
+    test("functions of objects keep their object, and the cause is what the tool failed with", async () => {
+      class Service {
+        #factor = 3;
+        name = "service";
+        execute({ n }) {
+          return this.#factor * n;
+        }
+      }
+      const call = "const execute = ({ n }) => tools.call('triple', { n })";
+      assert.equal((await box.runCode(call, { n: 2 }, { functions: { triple: new Service() } })).value, 6);
+      const functions = { fail() { throw new Error("inner") } };
+      const own = "const execute = async () => { try { await tools.call('fail', {}) } catch {} throw new Error('mine') }";
+      await assert.rejects(box.runCode(own, {}, { functions }), (error) => error.cause === undefined && error.stack.includes("toolbox.test.mjs"));
+      const rethrown = "const execute = async () => { try { await tools.call('fail', {}) } catch (error) { throw error } }";
+      await assert.rejects(box.runCode(rethrown, {}, { functions }), (error) => error.cause?.message === "inner");
+      assert.deepEqual((await box.runCode("const execute = () => tools.call('keys', JSON.parse('{\"__proto__\":{\"a\":1},\"b\":2}'))", {}, { functions: { keys: (p) => Object.keys(p) } })).value, ["b"]);
+      await assert.rejects(box.runCode(STEPS, { n: 1 }, { onUpdate: async () => { throw new Error("update") } }), /update/);
+    });
+
+    test("a toolbox that fails to open lets the process end", async () => {
+      const code = `import { Toolbox } from "toolcell"; await Toolbox.open({ lang: "xx", isolation: "${isolation}" }).catch(() => {}); await Toolbox.open({ slots: 1n }).catch(() => console.log("end"));`;
+      const file = join(process.cwd(), `open-${isolation}.mjs`);
+      writeFileSync(file, code);
+      assert.equal(execFileSync(process.execPath, [file], { encoding: "utf8", timeout: 20_000 }), "end\n");
     });
 
     test("a tool is created, run, listed, shown and deleted", async () => {
@@ -149,10 +283,10 @@ for (const isolation of ["process", "worker"])
         [() => box.runCode(5), /code is a number/],
         [() => box.runCode(TWICE, {}, { limit: 1 }), /no option `limit`/],
         [() => box.runCode(TWICE, {}, { functions: { f: 3 } }), /functions\.f is neither/],
-        [() => box.runCode(TWICE, {}, { limits: { fuel: "x" } }), /invalid type/],
-        [() => box.runCode(TWICE, {}, null), /options is null/],
+        [() => box.runCode(TWICE, {}, { limits: { fuel: "x" } }), /limits\.fuel is x/],
+        [() => box.runCode(TWICE, {}, null), /options of runCode are null/],
         [() => box.runCode(TWICE, {}, { signal: 5 }), /signal is a number/],
-        [() => box.runCode(TWICE, {}, { caller: { who: 1 } }), /caller has no `who`/],
+        [() => box.runCode(TWICE, {}, { caller: { who: 1 } }), /caller has no option `who`/],
         [() => box.create(), /the tool is undefined/],
         [() => box.approve(), /a tool is approved by/],
         [() => open({ dir: FIXTURES }), /has other files in it/],
@@ -226,7 +360,7 @@ for (const isolation of ["process", "worker"])
         await box.create({ name: "twice", description: "Doubles", code: TWICE });
         assert.deepEqual((await box.run("twice", { n: 7 })).context, [{ hook: "house", text: "seen" }]);
         assert.equal((await box.run("twice", { n: 2 })).value, 40);
-        for (const [n, says] of [[1, /not one/], [3, /broken/], [4, /300 ms/], [5, /neither an object nor null/]])
+        for (const [n, says] of [[1, /not one/], [3, /broken/], [4, /300 ms/], [5, /answered a string that is no plain object/]])
           await assert.rejects(box.run("twice", { n }), (error) => says.test(error.message) && error.decidedBy === "hook house");
         const decision = await box.decide({ toolName: "bash", toolArgs: { n: 1 } });
         assert.deepEqual([decision.permissionDecision, decision.decidedBy], ["deny", "hook house"]);

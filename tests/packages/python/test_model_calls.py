@@ -86,7 +86,7 @@ def test_a_call_asks_before_it_runs_and_a_yes_holds_for_what_was_shown(isolation
         assert other.is_error and other.error.code == "permission-denied"
         box.create("twice", "Doubles", "const execute = ({ n }) => 3 * n", parameters=PARAMETERS, replace=True)
         replaced = box.call(*call, approved=[question])
-        assert replaced.is_error and "not what was approved" in replaced.text
+        assert replaced.is_error and "approved something else" in replaced.text
         assert box.show("twice").approval == "unapproved"
 
 
@@ -106,6 +106,17 @@ def test_a_hook_asks_about_a_call_and_knows_its_caller(isolation, tmp_path):
         assert box.call(*large, caller={"session": "s1"}, approved=[question]).text == "42"
         with pytest.raises(TypeError, match="approved has a str"):
             box.call(*large, approved=["yes"])
+
+
+def test_code_that_is_not_stored_asks_too(isolation):
+    ask = Hook("ask", before=lambda event: {"permissionDecision": "ask", "permissionDecisionReason": "who knows"})
+    with Toolbox(hooks=[ask], isolation=isolation) as box:
+        call = ("run_code", {"code": "const execute = () => 1"})
+        (question,) = box.questions(*call)
+        assert question.asked_by == "ask" and question.question == "Allow this call of `code`?"
+        assert box.call(*call).is_error
+        assert box.call(*call, approved=[question]).text == "1"
+        assert box.questions("run_code", {"code": "not code"}) == box.questions("run_code", {"cod": 1}) == []
 
 
 def test_a_long_value_is_cut_for_the_model_and_whole_for_the_host(box):

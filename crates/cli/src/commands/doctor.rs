@@ -256,7 +256,9 @@ fn sandbox_lines(findings: &Findings, lang: Lang) -> Vec<String> {
     if let Some(kind) = findings.sandbox.kind {
         let description = match kind {
             ImageKind::Roomy => message!("native code, no bounds checks, 4 GiB of address space per call"),
-            ImageKind::Bounded => message!("native code with bounds checks, as much address space as memory"),
+            ImageKind::Embedded | ImageKind::Bounded => {
+                message!("native code with bounds checks, as much address space as memory")
+            }
             ImageKind::Interpreted => message!("interpreter, no executable pages, about 30 times slower"),
         };
         let image = tr!(lang, "{name} ({description})", name = kind.name(), description);

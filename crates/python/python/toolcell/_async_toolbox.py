@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import inspect
 import json
 import os
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Union
 
 from . import _native, _requests
 from ._errors import error_from_json
@@ -40,6 +42,7 @@ from ._toolbox import finish
 
 T = TypeVar("T")
 N = TypeVar("N")
+OnDone = Callable[[Union[N, None], Union[str, None]], None]
 _MAX_UPDATES = 64
 
 
@@ -82,22 +85,28 @@ async def _await(value: Any) -> Any:
 
 
 class _Operation(Generic[N]):
-    """What goes on in a thread of its own, until it calls back."""
+    """What goes on in a thread of its own, until it calls back. It uses no thread of the loop's executor."""
 
-    def __init__(self, host: RunHost, waiter: _LoopWaiter) -> None:
+    def __init__(self, waiter: _LoopWaiter, start: Callable[[_native.Cancel, OnDone[N]], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._cancel = _native.Cancel(False)
         self._done: asyncio.Future[N] = self._loop.create_future()
         # What is raised is seen by who awaits the run.
         self._done.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._host = host
         self._waiter = waiter
+        try:
+            start(self._cancel, self._on_done)
+        except _native.NativeError as error:
+            raise error_from_json(str(error)) from None
 
     def cancel(self) -> None:
         """Cancels the run, which then ends as :class:`Stopped` with the code ``cancelled``."""
         self._cancel.cancel()
+        # It may wait for a person or for a function.
+        self._waiter.end()
 
-    async def _end(self) -> N:
+    async def end(self) -> N:
+        """Waits for the end. Cancelling the task cancels what goes on."""
         try:
             return await asyncio.shield(self._done)
         except asyncio.CancelledError:
@@ -128,40 +137,48 @@ class _Operation(Generic[N]):
 class AsyncRun(_Operation["_native.Run"], Generic[T]):
     """A run that goes on.
 
-    Await it for its end. Iterate over it for its partial results; leaving ``async with`` early cancels
-    it, and so does cancelling the task that awaits it. Of partial results that are not read, the last 64
-    are kept.
+    Await it for its end. Iterate over it for its partial results; the iteration raises what the run
+    failed with. Leaving ``async with`` early cancels it, and so does cancelling the task that awaits it.
+    Of partial results that are not read, the last 64 are kept.
     """
 
-    def __init__(self, start: Callable[[AsyncRun[T]], None], host: RunHost, waiter: _LoopWaiter) -> None:
-        super().__init__(host, waiter)
+    def __init__(
+        self, host: RunHost, waiter: _LoopWaiter, start: Callable[[Callable[[str], None], _native.Cancel, OnDone[_native.Run]], None]
+    ) -> None:
+        self._host = host
         # Written on the thread of the run: what is not read in time is dropped, the oldest first.
         self._updates: deque[Json] = deque(maxlen=_MAX_UPDATES)
+        self._lock = threading.Lock()
+        self._is_noticed = False
         self._has_update = asyncio.Event()
-        start(self)
+        super().__init__(waiter, lambda cancel, on_done: start(self._on_update, cancel, on_done))
+        host.on_interrupt = self._cancel.cancel
 
     def __await__(self) -> Generator[Any, None, Run[T]]:
         return self._wait().__await__()
 
     async def _wait(self) -> Run[T]:
-        return finish(await self._end(), self._host)
+        native = await self.end()
+        self._host.raise_interrupt()
+        return finish(native, self._host)
 
     async def __aiter__(self) -> AsyncIterator[Json]:
         while True:
-            self._has_update.clear()
-            while self._updates:
-                yield self._updates.popleft()
-            if self._done.done():
+            has_ended = self._done.done()
+            for update in self._take():
+                yield update
+            if has_ended:
+                await self._wait()
                 return
-            update = asyncio.ensure_future(self._has_update.wait())
-            either: set[asyncio.Future[Any]] = {update, self._done}
+            update_waiter = asyncio.ensure_future(self._has_update.wait())
+            either: set[asyncio.Future[Any]] = {update_waiter, self._done}
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             except (asyncio.CancelledError, GeneratorExit):
                 self.cancel()
                 raise
             finally:
-                update.cancel()
+                update_waiter.cancel()
 
     async def __aenter__(self) -> AsyncRun[T]:
         return self
@@ -173,11 +190,22 @@ class AsyncRun(_Operation["_native.Run"], Generic[T]):
         if not self._done.done():
             await asyncio.wait({self._done})
 
+    def _take(self) -> list[Json]:
+        with self._lock:
+            taken = list(self._updates)
+            self._updates.clear()
+            self._is_noticed = False
+            self._has_update.clear()
+            return taken
+
     def _on_update(self, update: str) -> None:
-        is_noticed = bool(self._updates)
-        self._updates.append(json.loads(update))
-        if not is_noticed:
-            self._post(self._has_update.set)
+        value = json.loads(update)
+        with self._lock:
+            self._updates.append(value)
+            if self._is_noticed:
+                return
+            self._is_noticed = True
+        self._post(self._has_update.set)
 
 
 class AsyncToolbox:
@@ -213,14 +241,21 @@ class AsyncToolbox:
         """Opens the toolbox; ``async with`` does it."""
         if self._session is None:
             self._loop = asyncio.get_running_loop()
+            waiter = _LoopWaiter(self._loop)
             host = RunHost(self._state, self._state.functions, _LoopWaiter(self._loop))
-            self._session = await self._in_thread(_native.Session, self._options, host)
+            opening: _Operation[_native.Session] = _Operation(
+                waiter, lambda _, on_done: _native.Session.open(self._options, host, on_done)
+            )
+            self._session = await opening.end()
         return self
 
     async def close(self) -> None:
         """Cancels all runs, waits for their end, and ends the worker processes."""
-        if self._session is not None:
-            await asyncio.to_thread(self._session.close)
+        session = self._session
+        if session is not None:
+            waiter = _LoopWaiter(asyncio.get_running_loop())
+            closing: _Operation[bool] = _Operation(waiter, lambda _, on_done: session.start_close(on_done))
+            await closing.end()
 
     async def __aenter__(self) -> AsyncToolbox:
         return await self.open()
@@ -272,15 +307,12 @@ class AsyncToolbox:
             _requests.check_has_store(self._dir, "run")
         session, wire = self._opened(), encode_object(params, "params")
         waiter = _LoopWaiter(asyncio.get_running_loop())
-        host = RunHost(self._state, {**self._state.functions, **own}, waiter)
-
-        def start(run: AsyncRun[Any]) -> None:
-            try:
-                session.start(is_code, subject, wire, options, host, run._on_update, run._cancel, run._on_done)
-            except _native.NativeError as error:
-                raise error_from_json(str(error)) from None
-
-        return AsyncRun(start, host, waiter)
+        host = RunHost(self._state, {**self._state.functions, **own}, waiter, contextvars.copy_context())
+        return AsyncRun(
+            host,
+            waiter,
+            lambda sink, cancel, on_done: session.start(is_code, subject, wire, options, host, sink, cancel, on_done),
+        )
 
     async def definitions(
         self, *, operations: Sequence[str] | None = None, published: int = 32
@@ -321,19 +353,20 @@ class AsyncToolbox:
         check_text(name, "name")
         session, wire = self._opened(), encode_object(args, "args")
         waiter = _LoopWaiter(asyncio.get_running_loop())
-        host = RunHost(self._state, {**self._state.functions, **own}, waiter)
-        operation: _Operation[tuple[str, _native.Run | None]] = _Operation(host, waiter)
+        host = RunHost(self._state, {**self._state.functions, **own}, waiter, contextvars.copy_context())
+        loop = asyncio.get_running_loop()
 
         def sink(update: str) -> None:
             assert on_update is not None
-            operation._post(on_update, json.loads(update))
+            loop.call_soon_threadsafe(on_update, json.loads(update))
 
-        updates = None if on_update is None else sink
-        try:
-            session.start_tool(name, wire, options, host, updates, operation._cancel, operation._on_done)
-        except _native.NativeError as error:
-            raise error_from_json(str(error)) from None
-        return _requests.to_call_result(*await operation._end())
+        def start(cancel: _native.Cancel, on_done: OnDone[tuple[str, _native.Run | None]]) -> None:
+            host.on_interrupt = cancel.cancel
+            session.start_tool(name, wire, options, host, None if on_update is None else sink, cancel, on_done)
+
+        called = await _Operation(waiter, start).end()
+        host.raise_interrupt()
+        return _requests.to_call_result(*called)
 
     async def create(
         self,
@@ -442,7 +475,16 @@ class AsyncToolbox:
     async def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         session = self._opened()
         _requests.check_has_store(self._dir, operation)
-        answer = await self._in_thread(session.call, operation, encode(request, f"the {operation} request"))
+        wire = encode(request, f"the {operation} request")
+        waiter = _LoopWaiter(asyncio.get_running_loop())
+        host = RunHost(self._state, self._state.functions, waiter, contextvars.copy_context())
+
+        def start(cancel: _native.Cancel, on_done: OnDone[str]) -> None:
+            host.on_interrupt = cancel.cancel
+            session.start_call(operation, wire, host, cancel, on_done)
+
+        answer = await _Operation(waiter, start).end()
+        host.raise_interrupt()
         return dict(json.loads(answer))
 
     def _opened(self) -> _native.Session:
@@ -451,9 +493,3 @@ class AsyncToolbox:
         if asyncio.get_running_loop() is not self._loop:
             raise RuntimeError("the toolbox was opened in another event loop: open one in each loop")
         return self._session
-
-    async def _in_thread(self, call: Callable[..., T], *args: Any) -> T:
-        try:
-            return await asyncio.to_thread(call, *args)
-        except _native.NativeError as error:
-            raise error_from_json(str(error)) from None

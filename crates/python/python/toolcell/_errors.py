@@ -28,9 +28,19 @@ class ToolcellError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {"code": self.code, "hint": self.hint, "effects": self.effects}
+        return _restore, (type(self), self.message, known, dict(self.__dict__))
+
+
+def _restore(kind: type[ToolcellError], message: str, known: dict[str, Any], state: dict[str, Any]) -> ToolcellError:
+    error = kind(message, **known)
+    error.__dict__.update(state)
+    return error
+
 
 class ToolFailed(ToolcellError):
-    """The tool threw. ``name``, ``line``, ``column`` and ``stack`` are those of its source."""
+    """The tool threw. ``name``, ``line``, ``column`` and ``stack`` are those of its source, as the tool wrote them."""
 
     name: str
     line: int | None

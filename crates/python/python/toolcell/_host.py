@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
+import functools
 import inspect
 import json
 import logging
+import math
 import typing
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, Union
+from typing import Annotated, Any, Literal, TypedDict, Union
 
-from ._json import Json, encode
+from ._json import Json, check_texts, encode
 from ._results import Question, from_json
 
 logger = logging.getLogger("toolcell")
@@ -80,6 +83,16 @@ class Hook:
     tools: Sequence[str] = ()
     timeout: float = 5.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"the name of a hook is {self.name!r}, it must be a str that is not empty")
+        # A str is a sequence of names of one letter each, of which no tool has one.
+        check_texts(self.tools, f"the tools of the hook {self.name!r}")
+        for phase in (self.before, self.after):
+            if phase is not None and not callable(phase):
+                raise TypeError(f"the hook {self.name!r} has a {type(phase).__name__}, it must be callable")
+        _check_timeout(self.timeout, f"the timeout of the hook {self.name!r}")
+
 
 class Function:
     """A function that tools may call with ``tools.call(name, parameters)``.
@@ -117,9 +130,13 @@ class Function:
         """Returns the JSON Schema of the signature; ``None`` for any object, where there is no signature."""
         try:
             signature = inspect.signature(self.call)
-            hints = typing.get_type_hints(self.call)
-        except (TypeError, ValueError, NameError):
+        except (TypeError, ValueError):
+            # Some functions of extension modules have none.
             return None
+        try:
+            hints = typing.get_type_hints(_annotated(self.call), include_extras=True)
+        except Exception as error:
+            raise TypeError(f"the annotations of {self.call!r} cannot be read ({error}): say Function(…, parameters=…)") from error
         properties: dict[str, Any] = {}
         required: list[str] = []
         definitions: dict[str, Any] = {}
@@ -130,7 +147,7 @@ class Function:
                 continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
                 raise TypeError(f"the parameter `{name}` of a function is positional, but tools call it by name")
-            schema, model = _schema_of(hints.get(name, Any))
+            schema, model = _schema_of(hints.get(name, Any), name)
             if model is not None:
                 self._models[name] = model
             definitions.update(schema.pop("$defs", {}))
@@ -144,7 +161,7 @@ class Function:
         """Calls it with the parameters of a tool."""
         for name, model in self._models.items():
             if name in params:
-                params[name] = model.validate_python(params[name])
+                params[name] = model.validate_json(encode(params[name], name))
         return self.call(**params)
 
     def declaration(self, name: str, *, inline: bool) -> dict[str, Any]:
@@ -159,8 +176,16 @@ class Function:
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
-def _schema_of(hint: Any) -> tuple[dict[str, Any], Any]:
-    """Returns the JSON Schema of a type, and what validates it where plain JSON is not enough."""
+def _annotated(call: Any) -> Any:
+    """Returns what has the annotations of a callable."""
+    while isinstance(call, functools.partial):
+        call = call.func
+    is_object = not (inspect.isroutine(call) or inspect.isclass(call))
+    return type(call).__call__ if is_object else call
+
+
+def _schema_of(hint: Any, name: str) -> tuple[dict[str, Any], Any]:
+    """Returns the JSON Schema of the type of a parameter, and what validates it where plain JSON is not enough."""
     if hint is Any or hint is inspect.Parameter.empty:
         return {}, None
     if hint in _PLAIN:
@@ -169,20 +194,23 @@ def _schema_of(hint: Any) -> tuple[dict[str, Any], Any]:
     if origin is Literal:
         return {"enum": list(args)}, None
     if hint in (list, tuple) or (origin in (list, Sequence) and _is_plain(args)):
-        item = _schema_of(args[0])[0] if args else {}
+        item = _schema_of(args[0], name)[0] if args else {}
         return ({"type": "array", "items": item} if item else {"type": "array"}), None
     if hint is dict or (origin in (dict, Mapping) and _is_plain(args)):
-        item = _schema_of(args[1])[0] if args else {}
+        item = _schema_of(args[1], name)[0] if args else {}
         return ({"type": "object", "additionalProperties": item} if item else {"type": "object"}), None
     if str(origin) in ("typing.Union", "<class 'types.UnionType'>") and _is_plain(args):
-        return {"anyOf": [_schema_of(one)[0] for one in args]}, None
+        return {"anyOf": [_schema_of(one, name)[0] for one in args]}, None
     try:
         from pydantic import TypeAdapter
     except ImportError:
         # What is no plain type is left to the function.
-        return {}, None
+        return _schema_of(args[0], name) if origin is Annotated else ({}, None)
     adapter: Any = TypeAdapter(hint)
-    return dict(adapter.json_schema()), adapter
+    # Two parameters may have models of one name.
+    schema = dict(adapter.json_schema(ref_template=f"#/$defs/{name}.{{model}}"))
+    definitions = {f"{name}.{model}": one for model, one in schema.pop("$defs", {}).items()}
+    return {**schema, **({"$defs": definitions} if definitions else {})}, adapter
 
 
 def _is_plain(args: tuple[Any, ...]) -> bool:
@@ -203,7 +231,10 @@ def to_functions(functions: Mapping[str, Callable[..., Any] | Function] | None, 
         if isinstance(function, Function):
             checked[key] = function
         elif callable(function):
-            checked[key] = Function(function)
+            try:
+                checked[key] = Function(function)
+            except TypeError as error:
+                raise TypeError(f"{name}[{key!r}]: {error}") from error
         else:
             raise TypeError(f"{name}[{key!r}] is a {type(function).__name__}, it must be callable")
     return checked
@@ -221,12 +252,17 @@ class HostState:
     ) -> None:
         self.functions = to_functions(functions, "functions")
         self.hooks: dict[str, Hook] = {}
+        if isinstance(hooks, Hook) or not isinstance(hooks, Sequence):
+            raise TypeError(f"hooks is a {type(hooks).__name__}, it must be a list of Hook")
+        if approver is not None and not callable(approver):
+            raise TypeError(f"approver is a {type(approver).__name__}, it must be callable")
+        if secrets is not None and not isinstance(secrets, Mapping) and not callable(secrets):
+            raise TypeError(f"secrets is a {type(secrets).__name__}, it must be a dict of str, or callable")
         for hook in hooks:
             if not isinstance(hook, Hook):
                 raise TypeError(f"hooks has a {type(hook).__name__}, each must be a Hook")
             if hook.name in self.hooks:
                 raise ValueError(f"two hooks are named {hook.name!r}")
-            _check_timeout(hook.timeout, f"the timeout of the hook {hook.name!r}")
             self.hooks[hook.name] = hook
         self.approver = approver
         self.secrets = secrets
@@ -256,38 +292,61 @@ Wait = Callable[[Any, "float | None"], Any]
 class RunHost:
     """Serves what the toolbox, or one run, calls back.
 
-    ``wait`` turns an awaitable into its value; ``errors`` are what functions of this run raised.
+    ``wait`` turns an awaitable into its value; ``errors`` are the last ones that functions of this run
+    raised. ``context`` has the context variables of the caller; a toolbox itself has none.
     """
 
-    def __init__(self, state: HostState, functions: dict[str, Function], wait: Wait) -> None:
+    def __init__(
+        self,
+        state: HostState,
+        functions: dict[str, Function],
+        wait: Wait,
+        context: contextvars.Context | None = None,
+    ) -> None:
         self._state = state
         self._functions = functions
         self._wait = wait
+        self._context = context if context is not None else contextvars.Context()
         self.depth = DEPTH.get()
-        self.errors: list[BaseException] = []
+        self.errors: deque[BaseException] = deque(maxlen=8)
         self.interrupt: BaseException | None = None
+        self.on_interrupt: Callable[[], None] = lambda: None
 
     def __call__(self, kind: str, name: str, payload: str, timeout: float | None) -> str:
+        if self.interrupt is not None:
+            raise RuntimeError("the run was interrupted")
         try:
-            return self._serve(kind, name, json.loads(payload), timeout)
+            # A copy, because several callbacks of a run may go on at once.
+            return self._context.copy().run(self._serve, kind, name, json.loads(payload), timeout)
         except Exception as error:
             if kind == "function":
                 self.errors.append(error)
             logger.debug("the %s `%s` failed", kind, name, exc_info=True)
-            raise
+            raise RuntimeError(message_of(error)) from None
         except BaseException as error:
             # Such as Ctrl-C: it is for the caller of the run, not for the tool.
             self.interrupt = error
+            self.on_interrupt()
             raise
 
+    def raise_interrupt(self) -> None:
+        """Raises what was for the caller."""
+        interrupt, self.interrupt = self.interrupt, None
+        if interrupt is not None:
+            raise interrupt
+
+    def cause_of(self, message: str) -> BaseException | None:
+        """Returns what a function raised, if that is what the tool failed with."""
+        return next((error for error in reversed(self.errors) if message_of(error) in message), None)
+
     def _serve(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:
+        # Whatever is called here may run tools itself, for which this call waits.
+        DEPTH.set(self.depth + 1)
+        return self._answer(kind, name, payload, timeout)
+
+    def _answer(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:
         if kind == "function":
-            token = DEPTH.set(self.depth + 1)
-            try:
-                value = self._wait(self._functions[name].invoke(payload), timeout)
-            finally:
-                DEPTH.reset(token)
-            return encode(value, f"the result of `{name}`")
+            return encode(self._wait(self._functions[name].invoke(payload), timeout), f"the result of `{name}`")
         if kind in ("before", "after"):
             hook = self._state.hooks[name]
             call = hook.before if kind == "before" else hook.after
@@ -300,14 +359,26 @@ class RunHost:
         if kind == "secret":
             secrets = self._state.secrets
             assert secrets is not None
-            return encode(secrets(name) if callable(secrets) else secrets.get(name), f"the secret `{name}`")
+            secret = secrets(name) if callable(secrets) else secrets.get(name)
+            if secret is not None and not isinstance(secret, str):
+                raise TypeError(f"the secret `{name}` is a {type(secret).__name__}, it must be a str")
+            return encode(secret, f"the secret `{name}`")
         raise ValueError(f"there is no callback `{kind}`")
+
+
+def message_of(error: BaseException) -> str:
+    """Returns the type and the text of an exception, as a tool reads it."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(it has no text)"
+    return f"{type(error).__name__}: {text}"
 
 
 def _check_timeout(timeout: float | None, name: str) -> float | None:
     if timeout is None:
         return None
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
         raise ValueError(f"{name} is {timeout!r}, it must be a number of seconds above 0")
     return timeout
 

@@ -20,11 +20,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def encode(value: object, name: str) -> str:
     """Returns a value as JSON; ``name`` is what an error calls it."""
     try:
-        return _to_text(value)
+        try:
+            return _to_text(value)
+        except (TypeError, ValueError):
+            return _to_text(_plain(value, name, ()))
     except RecursionError:
         raise ValueError(f"{name} is nested too deeply") from None
-    except (TypeError, ValueError):
-        return _to_text(_plain(value, name, ()))
 
 
 def _to_text(value: object) -> str:
@@ -39,6 +40,13 @@ def check_text(text: object, name: str) -> str:
     if not text.isascii() and (half := _SURROGATE.search(text)):
         raise ValueError(f"{name} has half a character ({half.group()!r}) at {half.start()}: it must be valid Unicode")
     return text
+
+
+def check_texts(texts: object, name: str) -> list[str]:
+    """Returns a sequence of texts, which a single text is not."""
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
+        raise TypeError(f"{name} is a {type(texts).__name__}, it must be a list of str")
+    return [check_text(text, f"{name}[{index}]") for index, text in enumerate(texts)]
 
 
 def encode_object(value: Mapping[str, Any] | None, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._errors import Refused, error_from_json
 from ._host import DEPTH, Function, HostState, to_functions
-from ._json import encode
+from ._json import check_texts, encode
 from ._results import (
     Adopted,
     CallResult,
@@ -36,7 +36,7 @@ _WORKER = Path(__file__).parent / "bin" / "toolcell-worker"
 
 
 class Limits(TypedDict, total=False):
-    """The limits of a call. What is not said is the policy's; what is above the policy's is refused.
+    """The limits of a call. What is not said is the policy's; what is above the policy's ``[ceilings]`` is refused.
 
     ``timeout`` is in seconds, ``memory_mb`` in MiB.
     """
@@ -75,6 +75,8 @@ def open_options(
     if cwd is not None:
         options["cwd"] = os.fspath(cwd)
     if slots is not None:
+        if isinstance(slots, bool) or not isinstance(slots, int) or slots < 1:
+            raise ValueError(f"slots is {slots!r}, it must be an int above 0")
         options["slots"] = slots
     if isinstance(policy, str) and policy and "\n" not in policy and "=" not in policy and "[" not in policy:
         raise ValueError(f"policy is {policy!r}, which is not TOML: for a file, pass a pathlib.Path")
@@ -109,14 +111,16 @@ _LIMITS = {"fuel": "fuel", "memory_mb": "memoryMb", "output_bytes": "outputBytes
 
 
 def _limits(limits: Limits) -> dict[str, Any]:
+    if not isinstance(limits, Mapping):
+        raise TypeError(f"limits is a {type(limits).__name__}, it must be a dict")
     wire: dict[str, Any] = {}
     for name, value in limits.items():
         if name == "timeout":
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
                 raise ValueError(f"limits['timeout'] is {value!r}, it must be a number of seconds above 0")
             wire["timeoutMs"] = max(1, round(value * 1000))
         elif name in _LIMITS:
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
                 raise ValueError(f"limits[{name!r}] is {value!r}, it must be an int, 0 or more")
             wire[_LIMITS[name]] = value
         else:
@@ -143,6 +147,8 @@ def call_options(
     if limits is not None:
         options["limits"] = _limits(limits)
     if seed:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+            raise ValueError(f"seed is {seed!r}, it must be an int, 0 or more")
         options["seed"] = seed
     if caller is not None:
         options["caller"] = _check_caller(caller)
@@ -159,9 +165,13 @@ def call_options(
 
 
 def _check_caller(caller: Caller) -> Caller:
-    for key in caller:
+    if not isinstance(caller, Mapping):
+        raise TypeError(f"caller is a {type(caller).__name__}, it must be a dict")
+    for key, value in caller.items():
         if key not in ("session", "agent", "call"):
             raise ValueError(f"caller has {key!r}; it may have session, agent, call")
+        if not isinstance(value, str):
+            raise TypeError(f"caller[{key!r}] is a {type(value).__name__}, it must be a str")
     return caller
 
 
@@ -198,19 +208,21 @@ def create_request(
     request: dict[str, Any] = {"name": name, "description": description, "code": code, "replace": replace}
     optional = {"parameters": parameters, "returns": returns, "capabilities": capabilities, "generated_from": generated_from}
     request.update({key: value for key, value in optional.items() if value is not None})
-    return "create", {**request, "examples": list(examples), "tags": list(tags)}
+    return "create", {**request, "examples": list(examples), "tags": check_texts(tags, "tags")}
 
 
 def list_request(
     name: str | None, tags: Sequence[str], status: str | None, sort: str | None, limit: int | None, cursor: str | None
 ) -> Request:
     optional = {"name": name, "status": status, "sort": sort, "limit": limit, "cursor": cursor}
-    return "list", {"tags": list(tags), **{key: value for key, value in optional.items() if value is not None}}
+    return "list", {"tags": check_texts(tags, "tags"), **{key: value for key, value in optional.items() if value is not None}}
 
 
 def reflect_request(
     task: str, last_tool_result: str, failed_attempts: int, history: Sequence[Any]
 ) -> Request:
+    if isinstance(history, str):
+        raise TypeError("history is a str, it must be a list")
     request = {"task_description": task, "last_tool_result": last_tool_result}
     return "reflect", {**request, "failed_attempts": failed_attempts, "history": list(history)}
 
@@ -242,11 +254,9 @@ def approve_request(tool: str | Question, by: str) -> Request:
 
 
 def definitions_request(operations: Sequence[str] | None, published: int) -> Request:
-    if isinstance(operations, str):
-        raise TypeError("operations is a str, it must be a list of names")
     if isinstance(published, bool) or not isinstance(published, int) or published < 0:
         raise ValueError(f"published is {published!r}, it must be an int, 0 or more")
-    return "definitions", {"operations": None if operations is None else list(operations), "published": published}
+    return "definitions", {"operations": None if operations is None else check_texts(operations, "operations"), "published": published}
 
 
 def questions_request(name: str, args: Mapping[str, Any] | None, caller: Caller | None) -> Request:

@@ -36,6 +36,21 @@ class ValueWarning:
     message: str
 
 
+class _Snapshot:
+    """What is kept of a run in another process: the attributes of the native one."""
+
+    def __init__(self, native: Any) -> None:
+        for name in ("value", "failure", "fuel", "load_fuel", "memory_bytes", "duration", "effects", "tool"):
+            setattr(self, name, getattr(native, name))
+        self._text, self._details = native.text(), native.details()
+
+    def text(self) -> str:
+        return str(self._text)
+
+    def details(self) -> str:
+        return str(self._details)
+
+
 class Run(Generic[T]):
     """A run that took place. ``value`` is what the tool returned; ``None`` also for ``undefined``."""
 
@@ -47,6 +62,9 @@ class Run(Generic[T]):
         self._native = native
         self._details: dict[str, Any] | None = None
         self.value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Run, (_Snapshot(self._native), self.value)
 
     @property
     def tool_id(self) -> str | None:
@@ -328,10 +346,11 @@ class Question:
     missing: Sequence[str] | None = None
     source: str | None = None
     digest: str | None = None
+    display: str = ""
+    """All that a person needs to answer. What a tool has written in it is escaped."""
 
     def __str__(self) -> str:
-        source = ["", self.source] if self.source else []
-        return "\n".join([*self.facts, *source, "", self.question])
+        return self.display
 
     def to_json(self) -> dict[str, Json]:
         """Returns a JSON object, which another process can turn into the question again."""

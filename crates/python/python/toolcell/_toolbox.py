@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 import json
 import os
@@ -54,37 +55,40 @@ def finish(native: _native.Run, host: RunHost) -> Run[Any]:
         value = native.value
         return Run(native, None if value is None else json.loads(value))
     error = error_from_json(failure, Run(native, None))
-    if isinstance(error, ToolFailed) and host.errors and str(host.errors[-1]) in error.message:
-        raise error from host.errors[-1]
-    raise error
+    raise error from (host.cause_of(error.message) if isinstance(error, ToolFailed) else None)
 
 
 class _BlockingHost(RunHost):
     """Serves a call that blocks its thread."""
 
-    def follow(
-        self,
-        start: Callable[[Callable[[str], None] | None, _native.Cancel], _T],
-        on_update: Callable[[Json], None] | None,
-    ) -> _T:
-        cancel = _native.Cancel(threading.current_thread() is threading.main_thread())
+    def __init__(self, state: HostState, functions: dict[str, Function]) -> None:
+        super().__init__(state, functions, _wait, contextvars.copy_context())
+        self.cancel = _native.Cancel(threading.current_thread() is threading.main_thread())
+        self.on_interrupt = self.cancel.cancel
+
+    def follow(self, call: Callable[[], _T]) -> _T:
+        """Returns what a call gives, or raises what is for the caller."""
+        try:
+            done = call()
+        except _native.NativeError as error:
+            raise self.interrupt or error_from_json(str(error)) from None
+        self.raise_interrupt()
+        return done
+
+    def sink(self, on_update: Callable[[Json], None] | None) -> Callable[[str], None] | None:
+        """Returns what gets partial results."""
+        if on_update is None:
+            return None
 
         def sink(update: str) -> None:
-            assert on_update is not None
             try:
                 on_update(json.loads(update))
             except BaseException as error:
                 # It is for the caller: the run ends, and raises it.
                 self.interrupt = self.interrupt or error
-                cancel.cancel()
+                self.cancel.cancel()
 
-        try:
-            done = start(None if on_update is None else sink, cancel)
-        except _native.NativeError as error:
-            raise self.interrupt or error_from_json(str(error)) from None
-        if self.interrupt is not None:
-            raise self.interrupt
-        return done
+        return sink
 
 
 class Toolbox:
@@ -127,8 +131,10 @@ class Toolbox:
         options = _requests.open_options(
             self._state, dir=dir, policy=policy, isolation=isolation, slots=slots, cwd=cwd, lang=lang, inline=True
         )
-        with _errors():
+        try:
             self._session = _native.Session(options, RunHost(self._state, self._state.functions, _wait))
+        except _native.NativeError as error:
+            raise error_from_json(str(error)) from None
 
     def close(self) -> None:
         """Cancels all runs, waits for their end, and ends the worker processes."""
@@ -200,17 +206,15 @@ class Toolbox:
         if not is_code:
             _requests.check_has_store(self._dir, "run")
         wire = encode_object(params, "params")
-        host = self._run_host(own)
-        return finish(
-            host.follow(lambda sink, cancel: self._session.run(is_code, subject, wire, options, host, sink, cancel), on_update),
-            host,
-        )
+        host, session = self._run_host(own), self._session
+        sink = host.sink(on_update)
+        return finish(host.follow(lambda: session.run(is_code, subject, wire, options, host, sink, host.cancel)), host)
 
     def _run_host(self, own: dict[str, Function]) -> _BlockingHost:
         for name, function in own.items():
             _check_sync(name, function)
         functions = {**self._state.functions, **own} if own else self._state.functions
-        return _BlockingHost(self._state, functions, _wait)
+        return _BlockingHost(self._state, functions)
 
     def definitions(self, *, operations: Sequence[str] | None = None, published: int = 32) -> Sequence[ToolDefinition]:
         """Returns what a model is offered: the operations (some, or none), and up to ``published`` approved tools."""
@@ -252,8 +256,9 @@ class Toolbox:
         )
         check_text(name, "name")
         wire = encode_object(args, "args")
-        host = self._run_host(own)
-        call = host.follow(lambda sink, cancel: self._session.call_tool(name, wire, options, host, sink, cancel), on_update)
+        host, session = self._run_host(own), self._session
+        sink = host.sink(on_update)
+        call = host.follow(lambda: session.call_tool(name, wire, options, host, sink, host.cancel))
         return _requests.to_call_result(*call)
 
     def create(
@@ -366,20 +371,10 @@ class Toolbox:
 
     def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         _requests.check_has_store(self._dir, operation)
-        with _errors():
-            answer: dict[str, Any] = json.loads(self._session.call(operation, encode(request, f"the {operation} request")))
-            return answer
-
-
-class _errors:
-    """Raises the errors of the native module as those of the package."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, _native.NativeError):
-            raise error_from_json(str(error)) from None
+        wire = encode(request, f"the {operation} request")
+        host, session = self._run_host({}), self._session
+        answer: dict[str, Any] = json.loads(host.follow(lambda: session.call(operation, wire, host, host.cancel)))
+        return answer
 
 
 def _check_sync(name: str, function: Function) -> None:

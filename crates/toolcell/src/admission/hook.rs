@@ -556,7 +556,9 @@ impl Hook {
         let put = |text| Some(environment.approver?.ask(&question(text)));
         let left = environment.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let timeout = left.map_or(self.timeout, |left| left.min(self.timeout));
-        let terms = InvocationContext { timeout, leaked: &self.leaked, tools: environment.tools, prompt: &put };
+        let (leaked, tools) = (&self.leaked, environment.tools);
+        let is_cancelled = || call.is_cancelled();
+        let terms = InvocationContext { timeout, leaked, tools, prompt: &put, is_cancelled: &is_cancelled };
         ask(&terms).map_err(|fault| HookFailure::new(&self.name, fault))
     }
 }

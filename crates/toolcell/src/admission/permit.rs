@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 use serde_json::Value;
 use toolcell_analysis::Capabilities;
-use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
+use toolcell_host::{Budget, CallContext, CancelToken, HostCalls, NoHostCalls};
 use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_policy::{ApprovalMode, GrantVerdict, Grants, Policy};
 use toolcell_schema::{Args, ParamsError, Schema};
@@ -46,12 +46,14 @@ pub(crate) struct HookCaller {
     pub(crate) name: String,
     /// What it claims about itself.
     pub(crate) claims: CallerClaims,
+    /// How it gives up.
+    pub(crate) cancel: Option<CancelToken>,
 }
 
 impl HookCaller {
     /// Returns the event of a call by this caller.
     pub(crate) fn sign(&self, event: HookEvent) -> HookEvent {
-        event.with_caller(self.name.as_str()).with_claims(self.claims.clone())
+        event.with_caller(self.name.as_str()).with_claims(self.claims.clone()).with_cancel(self.cancel.clone())
     }
 }
 
@@ -231,6 +233,8 @@ pub(crate) enum AdmissionMode<'a> {
         caller: &'a str,
         /// What the caller claims about itself.
         claims: &'a CallerClaims,
+        /// How the caller gives up.
+        cancel: Option<&'a CancelToken>,
     },
     /// Nothing runs, and nothing is recorded. The approver is not prompted: the prompts are collected.
     Explain {
@@ -245,9 +249,12 @@ pub(crate) enum AdmissionMode<'a> {
 
 impl AdmissionMode<'_> {
     /// Returns the caller.
-    fn caller(self) -> HookCaller {
-        let (Self::Run { caller, claims, .. } | Self::Explain { caller, claims, .. }) = self;
-        HookCaller { name: caller.to_owned(), claims: claims.clone() }
+    pub(crate) fn caller(self) -> HookCaller {
+        let (caller, claims, cancel) = match self {
+            Self::Run { caller, claims, cancel, .. } => (caller, claims, cancel),
+            Self::Explain { caller, claims, .. } => (caller, claims, None),
+        };
+        HookCaller { name: caller.to_owned(), claims: claims.clone(), cancel: cancel.cloned() }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
 use toolcell_policy::{Grants, LimitOverrides};
 
+use crate::admission::AdmissionMode;
 use crate::admission::hook::{Approver, CallerClaims};
 use crate::host_calls::{EffectApprover, HostFunctions};
 
@@ -43,6 +44,14 @@ pub struct RunOptions {
     pub receipt: bool,
     /// Receives the fuel profile of the run, unless the run may be suspended.
     pub profile: Option<Arc<ProfileSlot>>,
+}
+
+impl RunOptions {
+    /// Returns the mode of the admission of this run.
+    pub(crate) fn admission_mode(&self) -> AdmissionMode<'_> {
+        let (approver, cancel) = (self.approver.as_deref(), self.cancel.as_ref());
+        AdmissionMode::Run { approver, caller: &self.caller, claims: &self.claims, cancel }
+    }
 }
 
 impl Default for RunOptions {

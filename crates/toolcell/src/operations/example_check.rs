@@ -16,7 +16,7 @@ use toolcell_tool::{Example, ToolMetadata};
 use super::hook_tools::StoredHookTools;
 use super::run::RunError;
 use crate::admission::hook::{Approver, CallerClaims};
-use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, HookCaller, Permit, StoredTool};
+use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, Permit, StoredTool};
 use crate::execution::unix_time;
 use crate::parts::Parts;
 use crate::verification::proof::{ExampleComparison, Trial, compare_examples};
@@ -78,11 +78,11 @@ pub(super) fn permit_to_verify(
         called: Called::Tool(subject),
         hook_tools: &hook_tools,
     };
-    let purpose = AdmissionMode::Run { approver, caller, claims: &CallerClaims::default() };
+    let purpose = AdmissionMode::Run { approver, caller, claims: &CallerClaims::default(), cancel: None };
     parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
         if let AdmissionError::Denied(denial) = &error {
             let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());
-            let caller = HookCaller { name: caller.to_owned(), claims: CallerClaims::default() };
+            let caller = purpose.caller();
             let why = (ErrorCode::PermissionDenied, why);
             parts.admission.notify_refused(called, Value::Null, &caller, why, &hook_tools);
         }

@@ -2,6 +2,8 @@
 //!
 //! Invariant: the draft is compiled here, and runs by the same path as a stored tool.
 
+use std::cell::RefCell;
+
 use serde_json::Value;
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
 use toolcell_error::ErrorCode;
@@ -16,7 +18,7 @@ use toolcell_tool::{Draft, DraftError, ToolName, ToolSpec};
 use super::hook_tools::StoredHookTools;
 use super::run::{NestedRuns, SourceLine, ToolFailure};
 use crate::admission::grant_hints::add_draft_grant_hint;
-use crate::admission::hook::{CallerClaims, HookContext};
+use crate::admission::hook::{ApprovalPrompt, CallerClaims, HookContext};
 use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, Denial, Permit, ReviewedRun,
 };
@@ -207,6 +209,46 @@ pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -
     Ok(CodeResult { report, context, output_suppressed, thrown_at, effects, record })
 }
 
+/// Returns the prompts that an approver would get before this code runs. Hooks are asked, and nothing
+/// runs.
+pub(crate) fn code_prompts(
+    parts: &Parts,
+    request: &RunCode,
+    options: &RunOptions,
+) -> Result<Vec<ApprovalPrompt>, ExecError> {
+    let draft = code_draft(parts, request)?;
+    let budget = code_budget(parts, request, options)?;
+    let (schema, grants) = (parts.runtime.any_schema(), code_grants(parts, options));
+    let args = schema.check(request.parameters.clone())?;
+    let (requested, called) = (&Capabilities::default(), Called::Draft(&grants));
+    let hook_tools = &StoredHookTools::new(parts, options.on_overload);
+    let subject = AdmissionRequest { name: draft.name(), schema, requested, called, hook_tools };
+    let prompts = RefCell::default();
+    let mode = AdmissionMode::Explain { prompts: &prompts, caller: &options.caller, claims: &options.claims };
+    parts.admission.admit(&subject, args, budget, mode, &mut Vec::new())?;
+    Ok(prompts.into_inner())
+}
+
+/// Checks code that a model wants to run. Its findings are for a person who reads it; without one, the
+/// grants are the limit.
+fn code_draft(parts: &Parts, request: &RunCode) -> Result<Draft, ExecError> {
+    let draft = Draft::from_bytes(CODE_NAME, request.code.as_bytes()).map_err(ExecError::Draft)?;
+    vet(code_spec(&draft)?)?;
+    if matches!(parts.admission.policy().approval().0, ApprovalMode::Never | ApprovalMode::Ask) {
+        return Err(Denial::code_unapproved().into());
+    }
+    Ok(draft)
+}
+
+fn code_budget(parts: &Parts, request: &RunCode, options: &RunOptions) -> Result<Budget, ExecError> {
+    let limits = LimitOverrides { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits };
+    Ok(parts.admission.policy().budget(&limits)?)
+}
+
+fn code_grants(parts: &Parts, options: &RunOptions) -> Grants {
+    options.code_grants.clone().unwrap_or_else(|| parts.admission.policy().draft_grants())
+}
+
 /// Runs the code, and returns the reviewed run and the source.
 fn run_code_inner(
     parts: &Parts,
@@ -214,14 +256,8 @@ fn run_code_inner(
     options: &RunOptions,
     attempted: &mut RunRecorder<'_>,
 ) -> Result<(ReviewedRun, String), ExecError> {
-    let draft = Draft::from_bytes(CODE_NAME, request.code.as_bytes()).map_err(ExecError::Draft)?;
-    // Its findings are for a person who reads it; without one, the grants are the limit.
-    vet(code_spec(&draft)?)?;
-    if matches!(parts.admission.policy().approval().0, ApprovalMode::Never | ApprovalMode::Ask) {
-        return Err(Denial::code_unapproved().into());
-    }
-    let limits = LimitOverrides { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits };
-    let budget = parts.admission.policy().budget(&limits)?;
+    let draft = code_draft(parts, request)?;
+    let budget = code_budget(parts, request, options)?;
     let call_id = attempted.call_id();
     let run = CallContext {
         call_id: &call_id,
@@ -232,10 +268,8 @@ fn run_code_inner(
         on_overload: options.on_overload,
         ..CallContext::default()
     };
-    let caller =
-        AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
-    let grants = options.code_grants.clone().unwrap_or_else(|| parts.admission.policy().draft_grants());
-    let exec = ExecOptions { precheck: Precheck::Critical, grants };
+    let caller = options.admission_mode();
+    let exec = ExecOptions { precheck: Precheck::Critical, grants: code_grants(parts, options) };
     let call = DraftCall {
         draft: &draft,
         params: &request.parameters,
@@ -265,7 +299,7 @@ pub(crate) fn exec(
 ) -> Result<Report, ExecError> {
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
     let claims = CallerClaims::default();
-    let caller = AdmissionMode::Run { approver: None, caller: "host", claims: &claims };
+    let caller = AdmissionMode::Run { approver: None, caller: "host", claims: &claims, cancel: run.cancel };
     let functions = &HostFunctions::default();
     let call = DraftCall { draft, params, budget, run, options, caller, functions };
     let done = exec_inner(parts, &call, &mut attempted);

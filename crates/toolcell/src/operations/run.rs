@@ -29,8 +29,7 @@ use super::hook_tools::StoredHookTools;
 use super::lookup::{find_exact, find_tool};
 use crate::admission::hook::{ApprovalPrompt, HookContext};
 use crate::admission::{
-    AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, HookCaller, Permit, ReviewedRun, StoredTool,
-    grant_hints,
+    AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
 };
 use crate::execution::{AdmittedRun, LoadedTool, RunOptions, draw_seed};
 use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
@@ -231,8 +230,7 @@ pub(super) fn admit_run<'a>(
         called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
         hook_tools: &hook_tools,
     };
-    let purpose =
-        AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
+    let purpose = options.admission_mode();
     let permit = match parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()) {
         Ok(permit) => permit,
         Err(error) => {
@@ -240,7 +238,7 @@ pub(super) fn admit_run<'a>(
                 attempted.set_decider(&denial.denied_by);
                 let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
                 let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());
-                let caller = HookCaller { name: options.caller.clone(), claims: options.claims.clone() };
+                let caller = options.admission_mode().caller();
                 parts.admission.notify_refused(called, args, &caller, (ErrorCode::PermissionDenied, why), &hook_tools);
             }
             return Err(error.into());

@@ -18,7 +18,7 @@ use toolcell_store::{Fault, RunId, StoreAccess};
 use super::hook_tools::StoredHookTools;
 use super::lookup::find_tool;
 use super::run::{NestedRuns, RunError, RunResult, admit_run, review_run, run_admitted};
-use crate::admission::{AdmissionMode, AdmissionRequest, Called, StoredTool, grant_hints};
+use crate::admission::{AdmissionRequest, Called, StoredTool, grant_hints};
 use crate::execution::suspend::{self, OpenedRun, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 use crate::execution::{AdmittedRun, RunOptions};
 use crate::host_calls::{DeferAll, EffectApprover, NestingContext, OpenRequest, PlanChain};
@@ -111,8 +111,7 @@ fn resume_inner(
     if parts.admission.granted_to(&subject).to_value() != bound.grants {
         return Err(RunSuspendError::GrantsChanged { run: row.run, name: entry.name.clone() }.into());
     }
-    let purpose =
-        AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
+    let purpose = options.admission_mode();
     let permit = parts.admission.admit(&subject, args, *suspended.budget(), purpose, &mut Vec::new())?;
     if permit.args().params().as_str() != kept.params {
         return Err(RunSuspendError::changed_by_hook(row.run).into());

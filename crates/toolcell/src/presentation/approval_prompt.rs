@@ -130,8 +130,14 @@ impl ApprovalPrompt {
         if self.tool_approval.is_some() {
             tr!(lang, "Allow `{name}` to run with these grants from now on?", name)
         } else {
-            tr!(lang, "Allow this call of `{name}`?", name)
+            self.call_question(lang)
         }
+    }
+
+    /// Returns the yes-or-no question whose answer holds for this call alone.
+    #[must_use]
+    pub fn call_question(&self, lang: Lang) -> String {
+        tr!(lang, "Allow this call of `{name}`?", name = single_line_for_display(&self.call.tool_name))
     }
 }
 

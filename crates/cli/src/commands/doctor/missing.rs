@@ -40,7 +40,7 @@ pub(super) fn find_missing(
         Some(ImageKind::Interpreted) => {
             add("executable-pages", message!("tools run in the interpreter, about 30 times slower"));
         }
-        Some(ImageKind::Bounded) => add(
+        Some(ImageKind::Embedded | ImageKind::Bounded) => add(
             "address-space",
             message!(
                 "tools take about 1.6 times as long, and each call about 30 µs longer: pre-allocated cells without \

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
+use toolcell_host::CancelToken;
 use toolcell_i18n::Message;
 use toolcell_policy::{Grants, Policy, SuggestedArgument};
 use toolcell_tool::ToolId;
@@ -54,6 +55,8 @@ pub struct HookEvent {
     pub caller: Option<String>,
     /// What the caller claims about itself.
     pub claims: CallerClaims,
+    /// How the caller gives up.
+    cancel: Option<CancelToken>,
     prompt_handle: PromptHandle,
 }
 
@@ -77,6 +80,7 @@ impl HookEvent {
             cwd,
             caller: None,
             claims: CallerClaims::default(),
+            cancel: None,
             prompt_handle: PromptHandle::default(),
         }
     }
@@ -91,6 +95,17 @@ impl HookEvent {
     #[must_use]
     pub fn with_claims(self, claims: CallerClaims) -> Self {
         Self { claims, ..self }
+    }
+
+    /// Returns the event with the token that its caller gives up by.
+    pub(crate) fn with_cancel(self, cancel: Option<CancelToken>) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Returns whether the caller has given up: the answer of the hook does not matter any more.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
     /// Returns the event with this caller.

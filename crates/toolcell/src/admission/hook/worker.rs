@@ -48,6 +48,8 @@ pub(super) struct InvocationContext<'a> {
     pub(super) tools: &'a dyn HookTools,
     /// Prompts the approver. Returns `None` without one.
     pub(super) prompt: &'a dyn Fn(String) -> Option<ApprovalAnswer>,
+    /// Returns whether the caller has given up.
+    pub(super) is_cancelled: &'a dyn Fn() -> bool,
 }
 
 /// Starts a thread that holds a token until it ends.
@@ -81,25 +83,30 @@ pub(super) fn run_on_thread<T: Send + 'static>(
         let _ = lay_down.send(said);
         let _ = events.send(ThreadMessage::Done);
     })?;
-    let said = match wait_for_end(terms, &happened) {
+    let ended = wait_for_end(terms, &happened);
+    let has_ended = ended.is_ok();
+    let said = match ended {
         Ok(()) => {
             answer.try_recv().unwrap_or_else(|_| Err(FailureCause::Failed(message!("its thread gave no answer"))))
         }
         Err(cause) => Err(cause),
     };
-    if matches!(said, Err(FailureCause::Timeout(_))) {
+    if !has_ended {
         terms.leaked.add(&token);
     }
     said
 }
+
+/// The interval in which a waiting call looks whether its caller has given up.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Waits for the thread to finish. The time the approver takes does not count.
 fn wait_for_end(terms: &InvocationContext<'_>, happened: &Receiver<ThreadMessage>) -> Result<(), FailureCause> {
     let began = Instant::now();
     let mut asking = Duration::ZERO;
     loop {
-        let taken = began.elapsed().saturating_sub(asking);
-        match happened.recv_timeout(terms.timeout.saturating_sub(taken)) {
+        let left = terms.timeout.saturating_sub(began.elapsed().saturating_sub(asking));
+        match happened.recv_timeout(left.min(CANCEL_INTERVAL)) {
             Ok(ThreadMessage::Done) => return Ok(()),
             Ok(ThreadMessage::Prompt { text, reply }) => {
                 let asked = Instant::now();
@@ -107,7 +114,11 @@ fn wait_for_end(terms: &InvocationContext<'_>, happened: &Receiver<ThreadMessage
                 let _ = reply.send((terms.prompt)(text));
                 asking += asked.elapsed();
             }
-            Err(_) => return Err(FailureCause::Timeout(terms.timeout)),
+            Err(_) if (terms.is_cancelled)() => {
+                return Err(FailureCause::Failed(message!("the call was cancelled")));
+            }
+            Err(_) if left <= CANCEL_INTERVAL => return Err(FailureCause::Timeout(terms.timeout)),
+            Err(_) => {}
         }
     }
 }
