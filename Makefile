@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package packages test-packages docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test features features-each test-fast docs package packages test-packages test-adapters docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,10 @@ packages: ## Build the packages for Python and Node into target/packages (15 min
 test-packages: packages ## Install them into new environments, and run their tests and examples (needs Node 20, npm and Python 3.10)
 	cargo build --workspace --bins --locked
 	tests/packages/run "$${CARGO_TARGET_DIR:-target}/packages" "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
+
+test-adapters: packages ## Test the adapters of the large agent frameworks, GitHub Copilot's and Claude's (1 GB to download)
+	tests/packages/node/adapters/run "$${CARGO_TARGET_DIR:-target}/packages" adapters-large
+	tests/packages/adapters-large "$${CARGO_TARGET_DIR:-target}/packages"
 
 docs-tool: # Build what `make docs` runs
 	@.ci/tool $(MDBOOK) --no-default-features

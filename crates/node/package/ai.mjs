@@ -1,0 +1,3 @@
+import adapter from "./ai.cjs";
+
+export const { toolcellTools, toolcellApproval } = adapter;

@@ -1,0 +1,3 @@
+import adapter from "./claude.cjs";
+
+export const { toolcellTools } = adapter;

@@ -1,0 +1,3 @@
+import adapter from "./copilot.cjs";
+
+export const { toolcellTools, toolcellPermissions } = adapter;

@@ -1,0 +1,3 @@
+import adapter from "./langchain.cjs";
+
+export const { toolcellTools } = adapter;

@@ -1,0 +1,3 @@
+import adapter from "./openai.cjs";
+
+export const { toolcellTools } = adapter;
