@@ -43,7 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/model-tools", &["toolcell", "toolcell-error", "toolcell-i18n"]),
     ("crates/mcp", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-model-tools"]),
     ("crates/testing", &["toolcell", "toolcell-error", "toolcell-i18n"]),
-    ("crates/bindings", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-model-tools"]),
+    ("crates/bindings", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-model-tools", "toolcell-testing"]),
     ("crates/python", &["toolcell-bindings"]),
     ("crates/node", &["toolcell-bindings"]),
     ("crates/cli", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-mcp", "toolcell-testing"]),

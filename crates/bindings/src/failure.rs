@@ -154,8 +154,13 @@ impl Failure {
         if !cancel.is_cancelled() || matches!(self.code, ErrorCode::ResultWithheld) {
             return self;
         }
-        let cancelled = Self::refused(ErrorCode::Cancelled, "the run was cancelled before it began", "");
-        Self { kind: FailureKind::Stopped, effects: self.effects, ..cancelled }
+        Self { effects: self.effects, ..Self::cancelled() }
+    }
+
+    /// Creates the error of what its caller has given up.
+    pub(crate) fn cancelled() -> Self {
+        let cancelled = Self::refused(ErrorCode::Cancelled, "it was cancelled before it ended", "");
+        Self { kind: FailureKind::Stopped, ..cancelled }
     }
 
     /// Serializes the error.

@@ -9,7 +9,8 @@
 //! give them the manners of their languages: objects, exceptions, cancellation.
 //!
 //! Reading order: `handle` is what a native module holds; `options` opens a `session`, whose
-//! `operations` are by name and whose `run`s are not; `model_tools` are the calls of a model; `host` is the way back into the host's language,
+//! `operations` are by name and whose `run`s are not; `model_tools` are the calls of a model, and
+//! `tool_tests` serve test runners; `host` is the way back into the host's language,
 //! and `failure` each error. `threads` run what must not block the host's.
 //!
 //! Invariant: nothing here knows a language, and no text of a host reaches the toolbox unchecked.
@@ -23,6 +24,7 @@ mod options;
 mod run;
 mod session;
 mod threads;
+mod tool_tests;
 
 pub use failure::{Failure, FailureKind};
 pub use handle::SessionHandle;

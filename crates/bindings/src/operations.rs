@@ -105,9 +105,9 @@ const fn default_hits() -> usize {
 
 impl Session {
     /// Performs an operation: `create`, `adopt`, `list`, `show`, `delete`, `search`, `reflect`, `verify`, `decide`,
-    /// `explain`, `approval`, `approve`, `refuse`, `pending`, `analyze`, `definitions` or
-    /// `questions`. `host` has the approver, and `cancel` ends a
-    /// verification.
+    /// `explain`, `approval`, `approve`, `refuse`, `pending`, `analyze`,
+    /// `definitions`, `questions`, `find_tests` or `run_test`. `host` has the approver, and `cancel` ends a
+    /// verification and a test.
     ///
     /// # Errors
     /// `request-invalid`, and the codes of the operation.
@@ -135,6 +135,8 @@ impl Session {
             "pending" => self.pending(),
             "analyze" => self.analyze(&parse(request)?),
             "definitions" => self.definitions(parse(request)?),
+            "find_tests" => Self::find_tests(&parse(request)?),
+            "run_test" => self.run_test(&parse(request)?, cancel),
             "questions" => Ok(self.questions(&parse(request)?)),
             other => Err(Failure::request(format!("there is no operation `{}`", other.escape_debug()))),
         };

@@ -355,6 +355,11 @@ class Toolbox {
     return this.#call("analyze", { source });
   }
 
+  /** For `testing.cjs`: tests of tools, which need no store and no policy. */
+  _tests(operation, request) {
+    return this.#call(operation, request);
+  }
+
   close() {
     this.#closed ??= this.#perform((number) => this.#native.close(number)).then(() => this.#idle.promise);
     return this.#closed;
@@ -369,7 +374,7 @@ class Toolbox {
   }
 
   #checkHasStore(operation) {
-    if (this.#dir !== undefined || ["decide", "analyze", "reflect", "definitions", "questions"].includes(operation)) return;
+    if (this.#dir !== undefined || WITHOUT_STORE.includes(operation)) return;
     const message = `this toolbox has no store, which \`${operation}\` needs`;
     const hint = "open it with a folder: Toolbox.open({ dir: \"tools\" })";
     throw errorFromJson({ kind: "refused", code: "store-read-only", message, hint, effects: "none" });
@@ -486,6 +491,7 @@ class Toolbox {
   }
 }
 
+const WITHOUT_STORE = ["decide", "analyze", "reflect", "definitions", "questions", "find_tests", "run_test"];
 const CONTROL_KEYS = ["limits", "signal", "onUpdate", "caller", "functions"];
 const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt"];
 const CODE_KEYS = [...CONTROL_KEYS, "seed", "grants"];

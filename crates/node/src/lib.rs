@@ -191,7 +191,8 @@ impl Native {
         let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
         let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation, cancel: cancel.clone() });
         // A hook or a person may be asked.
-        let work = if matches!(&*name, "decide" | "verify") { Work::Run { depth: 0 } } else { Work::Control };
+        let work =
+            if matches!(&*name, "decide" | "verify" | "run_test") { Work::Run { depth: 0 } } else { Work::Control };
         self.spawn(work, operation, move || {
             session.with(&cancel, |session| session.call(&name, &request, &host, &cancel))
         });

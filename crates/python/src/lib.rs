@@ -4,7 +4,7 @@
 //! Invariant: the interpreter is not held while a tool runs, and no Python code runs while a lock of
 //! Rust is held.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::create_exception;
@@ -25,12 +25,72 @@ fn raise(failure: &Failure) -> PyErr {
     NativeError::new_err(failure.to_json())
 }
 
+/// The threads of Toolcell that are in Python. The interpreter must not end meanwhile.
+struct Attached {
+    /// The process that the threads belong to: a process that was forked has none of them.
+    owner: u32,
+    threads: usize,
+    /// Whether the interpreter is about to end: no thread enters it any more.
+    has_ended: bool,
+}
+
+static ATTACHED: Mutex<Attached> = Mutex::new(Attached { owner: 0, threads: 0, has_ended: false });
+static LEFT: Condvar = Condvar::new();
+/// The longest wait for functions of the host, when the interpreter is about to end.
+const MAX_WAIT_AT_EXIT: Duration = Duration::from_secs(5);
+
+impl Attached {
+    fn lock() -> MutexGuard<'static, Self> {
+        let mut attached = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
+        if attached.owner != std::process::id() {
+            *attached = Self { owner: std::process::id(), threads: 0, has_ended: false };
+        }
+        attached
+    }
+}
+
+/// Marks a thread as being in Python, until it is dropped.
+struct InPython;
+
+impl Drop for InPython {
+    fn drop(&mut self) {
+        let mut attached = Attached::lock();
+        attached.threads = attached.threads.saturating_sub(1);
+        LEFT.notify_all();
+    }
+}
+
+/// Calls Python from a thread of Toolcell; `None` if the interpreter has ended, or is about to.
+fn attach<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    {
+        let mut attached = Attached::lock();
+        if attached.has_ended {
+            return None;
+        }
+        attached.threads += 1;
+    }
+    let _in_python = InPython;
+    Python::try_attach(work)
+}
+
+/// Waits until no thread of Toolcell is in Python, and lets none in: the interpreter is about to end.
+#[pyfunction]
+fn end(py: Python<'_>) {
+    py.detach(|| {
+        let mut attached = Attached::lock();
+        attached.has_ended = true;
+        let is_busy = |attached: &mut Attached| attached.threads > 0;
+        // A function that hangs does not hold up the end of the program for ever.
+        drop(LEFT.wait_timeout_while(attached, MAX_WAIT_AT_EXIT, is_busy));
+    });
+}
+
 /// A function of Python: `(kind, name, payload, timeout) -> answer`.
 struct PythonHost(Py<PyAny>);
 
 impl Host for PythonHost {
     fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String> {
-        let answer = Python::try_attach(|py| {
+        let answer = attach(|py| {
             let timeout = timeout.map(|timeout| timeout.as_secs_f64());
             let answer = self.0.call1(py, (callback.name(), name, payload, timeout));
             // The package has made a text of it: the exception may have none.
@@ -176,7 +236,7 @@ fn perform(
 fn sink(on_update: Option<Py<PyAny>>) -> Option<PartialResultSink> {
     let on_update = on_update?;
     Some(Arc::new(move |update: &str| {
-        Python::try_attach(|py| {
+        attach(|py| {
             if let Err(error) = on_update.call1(py, (update,)) {
                 error.write_unraisable(py, Some(on_update.bind(py)));
             }
@@ -195,7 +255,7 @@ where
 {
     let started = toolcell_bindings::spawn(kind, move || {
         let done = work();
-        Python::try_attach(|py| {
+        attach(|py| {
             let (done, error) = match done {
                 Ok(done) => (Some(done), None),
                 Err(failure) => (None, Some(failure.to_json())),
@@ -258,7 +318,11 @@ impl Session {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let (handle, token) = (Arc::clone(&self.0), cancel.token.clone());
         // A hook or a person may be asked.
-        let work = if matches!(&*operation, "decide" | "verify") { Work::Run { depth: 0 } } else { Work::Control };
+        let work = if matches!(&*operation, "decide" | "verify" | "run_test") {
+            Work::Run { depth: 0 }
+        } else {
+            Work::Control
+        };
         spawn(work, on_done, move || handle.with(&token, |session| session.call(&operation, &request, &host, &token)))
     }
 
@@ -362,5 +426,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add_class::<Run>()?;
     module.add("NativeError", module.py().get_type::<NativeError>())?;
+    let end = wrap_pyfunction!(end, module)?;
+    module.py().import("atexit")?.call_method1("register", (end,))?;
     Ok(())
 }

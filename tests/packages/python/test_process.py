@@ -110,3 +110,17 @@ def test_a_killed_host_leaves_no_worker(isolation, tmp_path):
             return
         threading.Event().wait(0.02)
     pytest.fail(f"{workers} are left")
+
+
+def test_the_interpreter_ends_while_threads_call_back():
+    code = """
+        import asyncio, toolcell
+        async def main():
+            async with toolcell.AsyncToolbox(isolation="process") as box:
+                await asyncio.gather(*[box.run_code("const execute = () => tools.call('f', {})", functions={"f": lambda: 1}) for _ in range(8)])
+        asyncio.run(main())
+        box = toolcell.Toolbox(isolation="process")
+        print("end")
+        """
+    for _ in range(12):
+        assert run_python(code) == "end\n"

@@ -183,7 +183,7 @@ def _check_question(question: object) -> Question:
 
 Request = tuple[str, dict[str, Any]]
 
-_WITHOUT_STORE = ("decide", "analyze", "reflect", "definitions", "questions")
+_WITHOUT_STORE = ("decide", "analyze", "reflect", "definitions", "questions", "find_tests", "run_test")
 
 
 def check_has_store(dir: str | os.PathLike[str] | None, operation: str) -> None:

@@ -1,0 +1,1 @@
+export { ToolCaseFailed, toolcellTests } from "./testing.cjs";
