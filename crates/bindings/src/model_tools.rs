@@ -33,7 +33,8 @@ pub(crate) struct DefinitionsParams {
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuestionsParams {
     name: String,
-    arguments: Value,
+    /// The JSON of the arguments: a text, as in a call, because a model may nest it beyond what is read here.
+    arguments: String,
     /// What the caller claims about itself, as in the call.
     #[serde(default)]
     caller: CallerClaims,
@@ -115,16 +116,16 @@ impl Session {
 
     /// Returns the questions that a person has to answer before a call would run.
     pub(crate) fn questions(&self, request: &QuestionsParams) -> Value {
-        let arguments = request.arguments.to_string();
+        let arguments = request.arguments.as_str();
         let options =
             RunOptions { caller: self.caller.clone(), claims: request.caller.clone(), ..RunOptions::default() };
         let prompts = match BuiltinTool::from_name(&request.name) {
-            Some(BuiltinTool::Run) => read_request(&arguments).ok().map(|run| self.run_prompts(&run, &options)),
+            Some(BuiltinTool::Run) => read_request(arguments).ok().map(|run| self.run_prompts(&run, &options)),
             Some(BuiltinTool::RunCode) => {
-                read_request(&arguments).ok().and_then(|run| self.toolbox.code_prompts(&run, &options).ok())
+                read_request(arguments).ok().and_then(|run| self.toolbox.code_prompts(&run, &options).ok())
             }
             Some(_) => None,
-            None => self.published_run(&request.name, &arguments).map(|(run, _)| self.run_prompts(&run, &options)),
+            None => self.published_run(&request.name, arguments).map(|(run, _)| self.run_prompts(&run, &options)),
         };
         // What is malformed, or refused by whatever a person answers, has no question: the call says why.
         let questions = prompts.unwrap_or_default();

@@ -16,6 +16,9 @@ use crate::host::{AnsweredQuestions, FunctionDeclaration, Host, bind_functions};
 use crate::session::Session;
 use crate::threads::{MAX_DEPTH, Work};
 
+/// The maximum number of answered questions of a call: it asks about the tool, and for its hooks.
+const MAX_APPROVED: usize = 16;
+
 /// The options of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
@@ -56,8 +59,12 @@ impl CallOptions {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        serde_json::from_str(text)
-            .map_err(|error| Failure::request(format!("the options of the call are invalid: {error}")))
+        let options: Self = serde_json::from_str(text)
+            .map_err(|error| Failure::request(format!("the options of the call are invalid: {error}")))?;
+        if options.approved.len() > MAX_APPROVED {
+            return Err(Failure::request(format!("`approved` has more than {MAX_APPROVED} questions")));
+        }
+        Ok(options)
     }
 }
 

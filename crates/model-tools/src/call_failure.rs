@@ -39,7 +39,7 @@ impl CallFailure {
         Self { code, text, hint: hint_for_model(code, hint.into()), effects: None, pending: None, retry: None }
     }
 
-    /// Creates a failure that is none of a tool, with the contract's `error:` prefix in `lang`.
+    /// Creates a failure of the request or the host, not of a tool, with the contract's `error:` prefix in `lang`.
     pub fn for_server(code: ErrorCode, error: &impl Localize, hint: impl Into<Message>, lang: Lang) -> Self {
         let text = format!("{}{}{}", tr!(lang, "error"), lang.colon(), error.localize().to_text(lang));
         Self::new(code, text, hint)

@@ -252,7 +252,7 @@ class Toolbox {
 
   async questions(name, args = {}, options = {}) {
     const { caller } = checkKeys(options, ["caller"], "questions");
-    return (await this.#call("questions", { name, arguments: args, caller: checkCaller(caller) })).questions;
+    return (await this.#call("questions", { name, arguments: stringifyObject(args, "args"), caller: checkCaller(caller) })).questions;
   }
 
   async call(name, args, options = {}) {
@@ -260,6 +260,7 @@ class Toolbox {
     if (typeof name !== "string") throw new TypeError(`name is ${describe(name)}, it must be a string`);
     if (options.approved !== undefined && !Array.isArray(options.approved))
       throw new TypeError(`approved is ${describe(options.approved)}, it must be an array of questions`);
+    if (options.approved?.length > MAX_APPROVED) throw new TypeError(`approved has ${options.approved.length} questions, a call has at most ${MAX_APPROVED}`);
     const text = stringifyObject(args, "args");
     const { wire, ...control } = runOptions(options);
     const start = (operation) => this.#begin(operation, (number) => this.#native.callTool(number, name, text, wire));
@@ -491,6 +492,9 @@ class Toolbox {
   }
 }
 
+const MAX_APPROVED = 16;
+// What decides whether a question is the one that was answered.
+const QUESTION_KEYS = ["askedBy", "text", "toolName", "toolId", "parameters", "digest"];
 const WITHOUT_STORE = ["decide", "analyze", "reflect", "definitions", "questions", "find_tests", "run_test"];
 const CONTROL_KEYS = ["limits", "signal", "onUpdate", "caller", "functions"];
 const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt"];
@@ -529,13 +533,14 @@ function checkCaller(caller) {
 }
 
 /** Checks the options of a run. `wire` is what the native module is told of them. */
-function runOptions({ signal, onUpdate, functions, limits, caller, ...told }) {
+function runOptions({ signal, onUpdate, functions, limits, caller, approved, ...told }) {
   if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
     throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
   if (onUpdate !== undefined && typeof onUpdate !== "function") throw new TypeError(`onUpdate is ${describe(onUpdate)}, it must be a function`);
   if (told.seed !== undefined && !(Number.isSafeInteger(told.seed) && told.seed >= 0)) throw new TypeError(`seed is ${String(told.seed)}, it must be a whole number, 0 or more`);
   const own = functions === undefined ? undefined : toFunctions(functions, "functions");
-  const checked = { ...told, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth.getStore() };
+  const answered = approved?.map((question) => Object.fromEntries(QUESTION_KEYS.map((key) => [key, question?.[key]])));
+  const checked = { ...told, approved: answered, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth.getStore() };
   if (own === undefined && Object.values(checked).every((value) => value === undefined)) return { wire: "", signal, onUpdate };
   const declared = own && [...own.values()].map((entry) => entry.declaration);
   return { wire: stringify({ ...checked, functions: declared }, "the options"), signal, onUpdate, functions: own };

@@ -136,6 +136,12 @@ impl Cancel {
 }
 
 impl Cancel {
+    /// Returns how Python follows a run that this cancels.
+    fn control(&self, callback: Py<PyAny>, on_update: Option<Py<PyAny>>) -> RunControl {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        RunControl { cancel: self.token.clone(), on_update: sink(on_update), host }
+    }
+
     /// Raises what a signal handler raised.
     fn check(&self) -> PyResult<()> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
@@ -339,8 +345,7 @@ impl Session {
         on_update: Option<Py<PyAny>>,
         cancel: &Cancel,
     ) -> PyResult<Run> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
-        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let control = cancel.control(callback, on_update);
         let ran = py.detach(|| perform(&self.0, is_code, subject, params, options, control));
         cancel.check()?;
         ran.map(Run).map_err(|failure| raise(&failure))
@@ -359,8 +364,7 @@ impl Session {
         cancel: &Cancel,
         on_done: Py<PyAny>,
     ) -> PyResult<()> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
-        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let control = cancel.control(callback, on_update);
         let handle = Arc::clone(&self.0);
         let work = work_of(&options)?;
         spawn(work, on_done, move || perform(&handle, is_code, &subject, &params, &options, control).map(Run))
@@ -378,8 +382,7 @@ impl Session {
         on_update: Option<Py<PyAny>>,
         cancel: &Cancel,
     ) -> PyResult<Called> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
-        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let control = cancel.control(callback, on_update);
         let called = py.detach(|| call_tool(&self.0, name, arguments, options, control));
         cancel.check()?;
         called.map_err(|failure| raise(&failure))
@@ -397,8 +400,7 @@ impl Session {
         cancel: &Cancel,
         on_done: Py<PyAny>,
     ) -> PyResult<()> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
-        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let control = cancel.control(callback, on_update);
         let handle = Arc::clone(&self.0);
         let work = work_of(&options)?;
         spawn(work, on_done, move || call_tool(&handle, &name, &arguments, &options, control))

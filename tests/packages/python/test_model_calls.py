@@ -90,6 +90,18 @@ def test_a_call_asks_before_it_runs_and_a_yes_holds_for_what_was_shown(isolation
         assert box.show("twice").approval == "unapproved"
 
 
+def test_what_a_model_nests_too_deeply_is_a_result_and_answers_are_few(box):
+    deep: list = []
+    for _ in range(900):
+        deep = [deep]
+    call = ("run_dynamic_tool", {"tool_name": "twice", "parameters": {"deep": deep}})
+    assert box.questions(*call) == []
+    assert box.call(*call).error.code == "request-invalid"
+    box.create("twice", "Doubles", TWICE)
+    with pytest.raises(ValueError, match="approved has 17 questions"):
+        box.call("run_dynamic_tool", {"tool_name": "twice"}, approved=[box.question("twice")] * 17)
+
+
 def test_a_hook_asks_about_a_call_and_knows_its_caller(isolation, tmp_path):
     def before(event):
         if event["toolArgs"]["n"] > 10 and event.get("sessionId") == "s1":

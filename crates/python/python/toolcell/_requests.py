@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._errors import Refused, error_from_json
 from ._host import DEPTH, Function, HostState, to_functions
-from ._json import check_texts, encode
+from ._json import check_texts, encode, encode_object
 from ._results import (
     Adopted,
     CallResult,
@@ -70,6 +70,8 @@ def open_options(
     """Returns the options of a session."""
     options: dict[str, Any] = {"caller": "python", "lang": lang, **state.options(inline=inline)}
     if dir is not None:
+        if not isinstance(dir, (str, os.PathLike)):
+            raise TypeError(f"dir is {dir!r}, it must be the path of a folder")
         options["dir"] = os.fspath(dir)
         _check_is_for_store(Path(dir))
     if cwd is not None:
@@ -153,7 +155,10 @@ def call_options(
     if caller is not None:
         options["caller"] = _check_caller(caller)
     if approved:
-        options["approved"] = [_check_question(question).to_json() for question in approved]
+        if len(approved) > _MAX_APPROVED:
+            raise ValueError(f"approved has {len(approved)} questions, a call has at most {_MAX_APPROVED}")
+        answered = [_check_question(question).to_json() for question in approved]
+        options["approved"] = [{key: question[key] for key in _QUESTION_KEYS} for question in answered]
     if receipt:
         options["receipt"] = True
     if grants is not None:
@@ -162,6 +167,11 @@ def call_options(
     if own:
         options["functions"] = [one.declaration(name, inline=inline) for name, one in own.items()]
     return encode(options, "the options of the call"), own
+
+
+_MAX_APPROVED = 16
+# What decides whether a question is the one that was answered.
+_QUESTION_KEYS = ("askedBy", "text", "toolName", "toolId", "parameters", "digest")
 
 
 def _check_caller(caller: Caller) -> Caller:
@@ -261,7 +271,7 @@ def definitions_request(operations: Sequence[str] | None, published: int) -> Req
 
 def questions_request(name: str, args: Mapping[str, Any] | None, caller: Caller | None) -> Request:
     claims = {} if caller is None else {"caller": _check_caller(caller)}
-    return "questions", {"name": name, "arguments": {} if args is None else args, **claims}
+    return "questions", {"name": name, "arguments": encode_object(args, "args"), **claims}
 
 
 def to_call_result(answer: str, native: _native.Run | None) -> CallResult:
