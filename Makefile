@@ -23,7 +23,7 @@ features: ## Test the library without its default features
 	cargo test --package toolcell --no-default-features --test features --locked
 
 features-each: features ## Test the library with each of its features alone (15 minutes: each has dependencies of its own)
-	for feature in jail net reflection proof; do \
+	for feature in flame-graph jail net reflection proof; do \
 	  cargo test --package toolcell --no-default-features --features $$feature --test features --locked || exit 1; \
 	done
 

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcell::hook::{HookPhase, JsonHook};
 use toolcell::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, Hooks, HostFunction,
-    HostFunctions, Lang, Message, Policy, escape_for_display,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, FunctionReply,
+    Hooks, HostFunction, HostFunctions, Lang, Message, Policy, escape_for_display,
 };
 
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// What a host is called back for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Callback {
-    /// A function that a tool calls: its parameters → its result.
+    /// A function that a tool calls: its parameters → `{"value": its result}`, or `{"ticket": …}` if it answers later.
     Function,
     /// A hook before a run: the event → the verdict.
     Before,
@@ -27,6 +27,8 @@ pub enum Callback {
     After,
     /// The approver: a question → `{"answer": "approve" | "refuse" | "defer", "feedback"?}`.
     Approve,
+    /// The effect approver of a run: what is held → `"perform" | "refuse" | "defer"` for each.
+    Effects,
     /// The value of a secret: null → a string, or null.
     Secret,
 }
@@ -40,6 +42,7 @@ impl Callback {
             Self::Before => "before",
             Self::After => "after",
             Self::Approve => "approve",
+            Self::Effects => "effects",
             Self::Secret => "secret",
         }
     }
@@ -118,10 +121,21 @@ fn call_function(
     name: &str,
     params: &Value,
     timeout: Option<Duration>,
-) -> Result<Value, FunctionFailure> {
+) -> Result<FunctionReply, FunctionFailure> {
     let failed = |message: String| FunctionFailure { message, effects: Effects::Started };
     let answer = host.call(Callback::Function, name, &params.to_string(), timeout).map_err(failed)?;
-    serde_json::from_str(&answer).map_err(|error| failed(format!("its result is not JSON: {error}")))
+    match serde_json::from_str(&answer) {
+        Ok(RawReply::Value(result)) => Ok(FunctionReply::Immediate(result)),
+        Ok(RawReply::Ticket(ticket)) => Ok(FunctionReply::Deferred(ticket)),
+        Err(error) => Err(failed(format!("its result is not JSON: {error}"))),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RawReply {
+    Value(Value),
+    Ticket(String),
 }
 
 /// The declaration of a hook of the host.

@@ -105,9 +105,9 @@ const fn default_hits() -> usize {
 
 impl Session {
     /// Performs an operation: `create`, `adopt`, `list`, `show`, `delete`, `search`, `reflect`, `verify`, `decide`,
-    /// `explain`, `approval`, `approve`, `refuse`, `pending`, `analyze`,
+    /// `explain`, `approval`, `approve`, `refuse`, `pending`, `analyze`, `suspended`, `replay`, `generation`,
     /// `definitions`, `questions`, `find_tests` or `run_test`. `host` has the approver, and `cancel` ends a
-    /// verification and a test.
+    /// verification, a replay and a test.
     ///
     /// # Errors
     /// `request-invalid`, and the codes of the operation.
@@ -134,6 +134,9 @@ impl Session {
             "refuse" => self.refuse(&parse(request)?),
             "pending" => self.pending(),
             "analyze" => self.analyze(&parse(request)?),
+            "suspended" => self.suspended(),
+            "replay" => self.replay(&parse(request)?, cancel),
+            "generation" => self.generation(),
             "definitions" => self.definitions(parse(request)?),
             "find_tests" => Self::find_tests(&parse(request)?),
             "run_test" => self.run_test(&parse(request)?, cancel),
@@ -273,6 +276,13 @@ impl Session {
         let pending = self.toolbox.pending_approvals(1000).map_err(failure!(self.lang))?;
         let tools = pending.iter().map(|pending| json!(ToolResponse::from_entry(&pending.tool, None)));
         Ok(json!({ "tools": tools.collect::<Vec<_>>() }))
+    }
+
+    /// Returns a text that changes when the tools or their approvals do.
+    fn generation(&self) -> Result<Value, Failure> {
+        let Some(store) = self.toolbox.store() else { return Ok(json!({ "generation": "" })) };
+        let generation = store.catalog().generation().map_err(failure!(self.lang))?;
+        Ok(json!({ "generation": generation.to_string() }))
     }
 
     fn analyze(&self, AnalyzeParams { source }: &AnalyzeParams) -> Result<Value, Failure> {

@@ -6,11 +6,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolcell::hook::{CallerClaims, HookContext};
 use toolcell::{
-    CallableTools, CancelToken, CodeResult, Effects, Grants, HookContextResponse, HostFunctions, Json, Lang,
-    LimitOverrides, LogLineResponse, OnOverload, Params, PartialResultSink, Report, RunCode, RunOptions, RunResult,
-    RunTool, ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
+    CallableTools, CancelToken, CodeResult, EffectApprover, Effects, Grants, HookContextResponse, HostFunctions, Json,
+    Lang, LimitOverrides, LogLineResponse, OnOverload, Params, PartialResultSink, Profile, Report, RunCode, RunOptions,
+    RunResult, RunTool, ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
 };
+use toolcell_error::ErrorCode;
 
+use crate::effects::HostEffectApprover;
 use crate::failure::Failure;
 use crate::host::{AnsweredQuestions, FunctionDeclaration, Host, bind_functions};
 use crate::session::Session;
@@ -30,6 +32,10 @@ pub struct CallOptions {
     caller: CallerClaims,
     /// Whether to issue a receipt.
     receipt: bool,
+    /// Whether to take a fuel profile.
+    profile: bool,
+    /// Whether the host decides about the side effects of the run.
+    has_effect_approver: bool,
     /// Functions that only this run may call.
     functions: Vec<FunctionDeclaration>,
     /// What code that is not stored is granted.
@@ -90,6 +96,7 @@ pub struct RunControl {
 pub struct CompletedRun {
     ran: Ran,
     failure: Option<Failure>,
+    profile: Option<Profile>,
     lang: Lang,
 }
 
@@ -111,10 +118,15 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunTool::new(tool, self.parse_params(params)?);
+        let takes_profile = self.takes_profile(options)?;
         let (options, cancel) = (self.run_options(options, &control)?, control.cancel);
-        let ran = self.toolbox.run(&request, &options);
-        let ran = ran.map_err(|error| Failure::from_run(&error, self.lang).unless_cancelled(&cancel))?;
-        Ok(CompletedRun::of_tool(ran, self.lang))
+        let ran = if takes_profile {
+            self.toolbox.profile(&request, &options).map(|(ran, profile)| (ran, Some(profile)))
+        } else {
+            self.toolbox.run(&request, &options).map(|ran| (ran, None))
+        };
+        let (ran, profile) = ran.map_err(|error| Failure::from_run(&error, self.lang).unless_cancelled(&cancel))?;
+        Ok(CompletedRun { profile, ..CompletedRun::of_tool(ran, self.lang) })
     }
 
     /// Runs code once and stores nothing. The functions of the run are granted to it.
@@ -129,10 +141,27 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunCode { code: code.to_owned(), parameters: self.parse_params(params)?, timeout_ms: None };
+        let takes_profile = self.takes_profile(options)?;
         let (options, cancel) = (self.code_options(options, &control)?, control.cancel);
-        let ran = self.toolbox.run_code(&request, &options);
-        let ran = ran.map_err(|error| Failure::from_code(&error, self.lang).unless_cancelled(&cancel))?;
-        Ok(CompletedRun::of_code(ran, self.lang))
+        let ran = if takes_profile {
+            self.toolbox.profile_code(&request, &options).map(|(ran, profile)| (ran, Some(profile)))
+        } else {
+            self.toolbox.run_code(&request, &options).map(|ran| (ran, None))
+        };
+        let (ran, profile) = ran.map_err(|error| Failure::from_code(&error, self.lang).unless_cancelled(&cancel))?;
+        Ok(CompletedRun { profile, ..CompletedRun::of_code(ran, self.lang) })
+    }
+
+    /// Returns whether a profile is taken. The memory of a worker process cannot be read for one.
+    fn takes_profile(&self, options: &CallOptions) -> Result<bool, Failure> {
+        if options.profile && self.has_workers {
+            return Err(Failure::refused(
+                ErrorCode::ProfileInJail,
+                "a run in a worker process cannot be profiled",
+                "profile it in a toolbox with the isolation \"process\", where it uses the same fuel",
+            ));
+        }
+        Ok(options.profile)
     }
 
     /// Returns the options of a run of code, which is granted the functions of the run.
@@ -168,6 +197,9 @@ impl Session {
                 self.lang,
                 self.approver(host),
             ),
+            effect_approver: options.has_effect_approver.then(|| {
+                Arc::new(HostEffectApprover { host: Arc::clone(host), lang: self.lang }) as Arc<dyn EffectApprover>
+            }),
             functions: bind_functions(self.functions.iter().chain(&own), host, self.lang)?,
             receipt: options.receipt,
             on_overload,
@@ -198,7 +230,7 @@ impl CompletedRun {
             Ran::Tool(ran) => ran.value().err().map(|failure| Failure::from_tool(&failure, ran.effects, lang)),
             Ran::Code(ran) => ran.value().err().map(|failure| Failure::from_tool(&failure, ran.effects, lang)),
         };
-        Self { ran, failure, lang }
+        Self { ran, failure, profile: None, lang }
     }
 
     fn report(&self) -> &Report {
@@ -276,7 +308,7 @@ impl CompletedRun {
     }
 
     /// Returns the rest as a JSON object: `logs`, `warnings`, `context`, `suppressed`, `record`,
-    /// `unrecorded`, `revisedBy`, `deprecated`, `receipt`.
+    /// `unrecorded`, `revisedBy`, `deprecated`, `receipt`, `profile`.
     #[must_use]
     pub fn details(&self) -> String {
         let report = self.report();
@@ -291,6 +323,7 @@ impl CompletedRun {
             ("suppressed".to_owned(), self.is_suppressed().into()),
         ]);
         let mut put = |key: &str, value: Option<Value>| details.extend(value.map(|value| (key.to_owned(), value)));
+        put("profile", self.profile.as_ref().map(|profile| json!(profile)));
         match &self.ran {
             Ran::Tool(ran) => {
                 put("record", ran.record.map(|hash| hash.to_string().into()));

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use toolcell::hook::CallerClaims;
-use toolcell::{Effects, FunctionError, FunctionFailure, HostFunction, HostFunctions};
+use toolcell::{Effects, FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
 
 /// The method of a call.
 const CALL_METHOD: &str = "toolcell/call";
@@ -130,7 +130,9 @@ impl LentFunctions {
         let mut bound = HostFunctions::default();
         for index in 0..functions.len() {
             let (lent, run, runtime) = (Arc::clone(&functions), run.clone(), Handle::current());
-            let call = move |params: &Value| runtime.block_on(call_host(&lent[index], params, &run));
+            let call = move |params: &Value| {
+                runtime.block_on(call_host(&lent[index], params, &run)).map(FunctionReply::Immediate)
+            };
             // The names were checked when the functions were lent.
             match bound.with(functions[index].declared.clone().with_implementation(call)) {
                 Ok(with) => bound = with,

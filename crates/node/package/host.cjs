@@ -1,8 +1,9 @@
 "use strict";
-// Functions, hooks, the approver and secrets of the host: what tools and the toolbox call back.
+// Functions, hooks, approvers and secrets of the host: what tools and the toolbox call back.
 
 const { AsyncLocalStorage } = require("node:async_hooks");
 const { stringify, describe, checkKeys, messageOf } = require("./json.cjs");
+const { ticketOf } = require("./suspend.cjs");
 
 /** How many runs wait for what is going on here: a function that they call. */
 const depth = new AsyncLocalStorage();
@@ -115,18 +116,25 @@ class Host {
     };
   }
 
-  /** Serves a call back; `own` are the functions of its run, and `runs` is how many runs wait for the one that calls. */
-  serve(kind, name, payload, own, signal, runs) {
+  /** Serves a call back of a run, or of the toolbox itself. The run has its own functions, and its depth: how many runs wait for it. */
+  serve(kind, name, payload, run, signal) {
     // Whatever is called here may run tools itself, for which this call waits.
-    return depth.run(runs + 1, () => this.#answer(kind, name, payload, own, signal));
+    return depth.run((run?.depth ?? 0) + 1, () => this.#answer(kind, name, payload, run, signal));
   }
 
-  async #answer(kind, name, payload, own, signal) {
+  async #answer(kind, name, payload, run, signal) {
     switch (kind) {
       case "function": {
-        const entry = own?.get(name) ?? this.functions.get(name);
-        const value = await entry.execute(await validated(entry, payload, name), { signal });
-        return stringify(value ?? null, `the result of \`${name}\``);
+        const entry = run?.own?.get(name) ?? this.functions.get(name);
+        const result = await entry.execute(await validated(entry, payload, name), { signal });
+        const ticket = ticketOf(result);
+        if (ticket !== undefined) return stringify({ ticket }, `the ticket of \`${name}\``);
+        return `{"value":${stringify(result ?? null, `the result of \`${name}\``)}}`;
+      }
+      case "effects": {
+        const { effectApprover } = run;
+        const count = payload.length;
+        return JSON.stringify(toDecisions(await effectApprover(payload, { signal }), count));
       }
       case "before":
       case "after": {
@@ -161,6 +169,23 @@ function toAnswer(answer) {
   if (answer === undefined || answer === "later") return { answer: "defer" };
   if (typeof answer?.refuse === "string") return { answer: "refuse", feedback: answer.refuse };
   throw new TypeError("an approver returns true, false, \"later\" or { refuse: why }");
+}
+
+const DECISIONS = new Map([[true, "perform"], [false, "refuse"], ["later", "defer"]]);
+
+/** Checks the answer of an effect approver: one decision about all effects, or one about each. */
+function toDecisions(answer, count) {
+  const must = "it must answer true, false or \"later\", or an array with one of them for each effect";
+  const given = (value) => (typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : describe(value));
+  if (!Array.isArray(answer)) {
+    if (!DECISIONS.has(answer)) throw new TypeError(`the effect approver answered ${given(answer)}, ${must}`);
+    return Array(count).fill(DECISIONS.get(answer));
+  }
+  const decisions = Array.from(answer);
+  if (decisions.length !== count) throw new TypeError(`the effect approver answered with an array of ${decisions.length} about ${count} effects, ${must}`);
+  const wrong = decisions.findIndex((decision) => !DECISIONS.has(decision));
+  if (wrong >= 0) throw new TypeError(`the effect approver answered ${given(decisions[wrong])} about effect ${wrong + 1} of ${count}, ${must}`);
+  return decisions.map((decision) => DECISIONS.get(decision));
 }
 
 module.exports = { Host, toFunctions, toJsonSchema, depth };

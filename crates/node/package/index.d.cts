@@ -92,15 +92,122 @@ export interface Ran<Output = unknown> {
   readonly unrecorded?: string;
   readonly revisedBy?: string;
   readonly deprecated?: { successor: string | null };
-  /** The receipt, if one was asked for: `toolcell replay` re-executes the run from it. */
+  /** The receipt, if one was asked for: `replay` re-executes the run from it. */
   readonly receipt?: string;
+  /** The fuel profile, if one was asked for. */
+  readonly profile?: Profile;
 }
+
+/**
+ * Where the fuel of a run was spent. The `own` fuel of the functions and the fuel `outside` of them add up to the fuel of the run. It is
+ * plain JSON; `flameGraph` draws it.
+ */
+export interface Profile {
+  format: string;
+  tool: string;
+  /** The versions that metered the fuel: fuel of different models cannot be compared. */
+  model: { guest: string; engine: string };
+  /** `returned`, `threw`, or the code of the stop. */
+  outcome: string;
+  fuel: number;
+  /** The fuel of loading the source, which is not part of the profile. */
+  loadFuel: number;
+  samples: number;
+  /** Fuel of no function: of the engine, of other tools that were called, and after the last sample. */
+  outside: { engine: number; otherTools: number; unattributed: number };
+  /** The most expensive first. `total` includes the functions that it called. */
+  functions: { name: string; home: "tool" | "library" | "engine"; line: number | null; own: number; total: number }[];
+  /** The lines of the tool, in order. */
+  lines: { line: number; own: number; total: number; text: string }[];
+  /** The frames are the outermost first: an index into `functions`, and a line of the tool or 0. */
+  stacks: { frames: [number, number][]; fuel: number }[];
+}
+
+/** Draws a profile as a flame graph: an SVG image, which a browser can search and zoom. */
+export declare function flameGraph(profile: Profile): string;
+
+/** A side effect that a tool is about to have. */
+export interface HeldEffect {
+  toolName: string;
+  toolId: string;
+  /** The position among all effects of the run, from 1. */
+  position: number;
+  /** Such as `fetch`, `kv.commit`, or `tools.call` for a function of the host that is not `readOnly`. */
+  kind: string;
+  /** The target: a method and a URL, a key, a path. */
+  about: string;
+  /** All of the request, such as the headers or the values of keys. */
+  details: JsonValue;
+  /** The size of `body`. */
+  bytes: number;
+  body?: { text: string } | { base64: string };
+  /** Identifies the effect: the tool, its parameters, the operation, and what was held before it. */
+  digest: string;
+  /** One line for a person. What a tool has written in it is escaped. */
+  display: string;
+}
+
+/** `true`: the effect is performed. `false`: it is not. `"later"`: not now, and a run that may be suspended is suspended. */
+export type EffectDecision = boolean | "later";
+
+/**
+ * Decides about effects that are held together, by one decision for all of them or by an array with one for each. If it throws, or answers
+ * something else, no effect is performed, and the run rejects with that error at its end; a run that may be suspended is in `suspended()`.
+ */
+export type EffectApprover = (held: HeldEffect[], options: { signal: AbortSignal }) => Awaitable<EffectDecision | EffectDecision[]>;
+
+/** A run that was suspended: `resume` continues it, once. `instanceof` works across copies of the package. */
+export declare class SuspendedRun {
+  private constructor();
+  /** The identifier to resume it by. */
+  readonly run: string;
+  readonly toolId: string;
+  readonly toolName: string;
+  /** The effects without a decision. */
+  readonly held: HeldEffect[];
+  /** The functions that answer later. */
+  readonly tickets: { function: string; ticket: string }[];
+  /** The size in the store, where it is encrypted. */
+  readonly bytes: number;
+  /** The hash of the record of the run so far. */
+  readonly record?: string;
+}
+
+/** A suspended run, as the store lists it. */
+export interface SuspendedRunInfo {
+  run: string;
+  toolId: string;
+  toolName: string;
+  /** Only the same caller may resume it. */
+  caller: string;
+  since: Date;
+  bytes: number;
+}
+
+/** What a function of the host returns that answers later. */
+export interface Deferred {
+  readonly ticket: string;
+}
+
+/**
+ * Lets a function of the host answer later: `return defer("job 7")`. A run that may be suspended is suspended until `resume` gets the answer
+ * under this ticket, which is unique in the run. In other runs the call fails.
+ */
+export declare function defer(ticket: string): Deferred;
 
 /**
  * A run that goes on: await it for its end, iterate over it for its partial results. Leaving the iteration early cancels it.
  * Of partial results that are not read, the last 64 are kept.
  */
 export interface Run<Output = unknown> extends Promise<Ran<Output>>, AsyncIterable<JsonValue> {
+  /** Cancels the run, which then rejects with an `AbortError`. */
+  cancel(): void;
+  /** Cancels the run, and waits for its end. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A run that goes on, as `Run`, until it has taken place or is suspended. */
+export interface SuspendableRun<Output = unknown> extends Promise<Ran<Output> | SuspendedRun>, AsyncIterable<JsonValue> {
   /** Cancels the run, which then rejects with an `AbortError`. */
   cancel(): void;
   /** Cancels the run, and waits for its end. */
@@ -114,6 +221,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 
 /** A function of the host that tools call with `tools.call(name, parameters)`, where they are granted it. */
 export interface HostFunction {
+  /** Returns the result, or `defer(ticket)` if it comes later. */
   execute(parameters: any, options: { signal: AbortSignal }): unknown;
   /** As a tool declares its parameters, a JSON Schema (TypeBox), or a Standard Schema (zod): which also validates. */
   parameters?: object | StandardSchema;
@@ -140,9 +248,20 @@ export interface RunOptions {
   functions?: HostFunctions;
   /** Whether to issue a receipt. */
   receipt?: boolean;
+  /** Decides about each side effect before it happens. Without it, all that the policy grants is performed. */
+  effectApprover?: EffectApprover;
+  /** Whether to take a fuel profile. The run has the same result and fuel, and takes longer. */
+  profile?: boolean;
 }
 
-export interface CodeOptions extends Omit<RunOptions, "receipt"> {
+export interface SuspendableOptions extends Omit<RunOptions, "receipt" | "profile"> {}
+
+export interface ResumeOptions extends Pick<RunOptions, "signal" | "onUpdate" | "caller" | "functions" | "effectApprover"> {
+  /** The answers of functions by ticket; an error is a failure of the function. The run keeps waiting for the others. */
+  answers?: Record<string, JsonValue | Error>;
+}
+
+export interface CodeOptions extends Omit<RunOptions, "receipt" | "effectApprover"> {
   /** What the code is granted, as in a policy: `{ timers: true }`. It is always granted the functions of the call and of the toolbox. */
   grants?: JsonObject;
 }
@@ -331,6 +450,26 @@ export interface ExternalCall {
   toolCallId?: string;
 }
 
+/** The comparison of a run with its receipt. */
+export interface Replay {
+  /** Whether the replay was identical: the value or error, the logs, the warnings and the fuel. */
+  reproduced: boolean;
+  toolId: string;
+  outcome: "returned" | "threw" | "stopped";
+  /** What the tool returned; missing for `undefined`, and for a tool that failed. */
+  value?: JsonValue;
+  fuel: number;
+  loadFuel: number;
+  /** The public key of the signature, in hexadecimal. */
+  signedBy: string;
+  /** Whether that is the key of this store. */
+  signedHere: boolean;
+  differences: { part: string; message: string }[];
+  /** What `anyVersion` let pass. */
+  notes: string[];
+  text: string;
+}
+
 /** A tool that a model is offered: an operation, or an approved tool (`tool` is its name then). The hints are those of the Model Context Protocol. */
 export interface ToolDefinition {
   name: string;
@@ -376,6 +515,12 @@ export declare class Toolbox implements AsyncDisposable {
   run<Output = any>(tool: string, params?: object, options?: RunOptions): Run<Output>;
   /** Runs TypeScript or JavaScript that defines `execute(params)` once, and stores nothing. */
   runCode<Output = any>(code: string, params?: object, options?: CodeOptions): Run<Output>;
+  /** Runs a stored tool, and suspends the run when all that it waits for takes time: an effect without a decision, a function that answers later. */
+  runSuspendable<Output = any>(tool: string, params?: object, options?: SuspendableOptions): SuspendableRun<Output>;
+  /** Resumes a suspended run, also one of another process, with the limits that it began with. Without an effect approver, what is held stays held. */
+  resume<Output = any>(run: string | SuspendedRun | SuspendedRunInfo, options?: ResumeOptions): SuspendableRun<Output>;
+  /** The suspended runs, the oldest first. */
+  suspended(): Promise<SuspendedRunInfo[]>;
   /** What a model is offered: the operations (some, or none), and up to `published` approved tools, 32 where nothing is said. */
   definitions(options?: { operations?: string[]; published?: number }): Promise<ToolDefinition[]>;
   /** The questions that a person has to answer before a call would run. Runs nothing. */
@@ -419,6 +564,11 @@ export declare class Toolbox implements AsyncDisposable {
     counterexample?: JsonObject;
     text: string;
   }>;
+  /**
+   * Re-executes a run from its receipt, and compares. Nothing outside of the cell happens, and it needs no store. `anyVersion`: a run of another
+   * version of Toolcell is not refused.
+   */
+  replay(receipt: string, options?: { anyVersion?: boolean }): Promise<Replay>;
   /** Decides about a call of a tool that Toolcell does not run, such as a shell. `ask`: the approver may be asked. */
   decide(call: ExternalCall, options?: { ask?: boolean }): Promise<Verdict & { decidedBy: string }>;
   /** Explains how a run would be decided, and runs nothing. */
@@ -433,6 +583,11 @@ export declare class Toolbox implements AsyncDisposable {
   pending(): Promise<Tool[]>;
   /** Analyses a source, and runs nothing. */
   analyze(source: string): Promise<{ safetyScore: number; qualityScore: number; findings: Finding[] }>;
+  /**
+   * Yields when the tools in the store or their approvals have changed, also by another process: it looks every 500 ms from the start of the
+   * iteration on. Ends when `signal` is aborted or the toolbox is closed, and keeps the process alive until then.
+   */
+  changes(options?: { signal?: AbortSignal }): AsyncIterable<void>;
   /** Cancels all runs, waits for their end, and ends the worker processes. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

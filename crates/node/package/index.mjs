@@ -1,3 +1,3 @@
 import toolcell from "./index.cjs";
 
-export const { Toolbox, ToolcellError, ToolFailed, Stopped, Refused } = toolcell;
+export const { Toolbox, ToolcellError, ToolFailed, Stopped, Refused, SuspendedRun, defer, flameGraph } = toolcell;

@@ -9,6 +9,8 @@ const native = require("./native.cjs");
 const { errorFromJson } = require("./errors.cjs");
 const { Host, toFunctions, toJsonSchema, depth } = require("./host.cjs");
 const { stringify, stringifyObject, parseForHost, describe, messageOf, checkKeys } = require("./json.cjs");
+const { SuspendedRun, answersToJson } = require("./suspend.cjs");
+const { changesOf } = require("./changes.cjs");
 
 const MAX_UPDATES = 64;
 const CLOSED = { kind: "refused", code: "toolbox-closed", message: "the toolbox is closed", hint: "open another one", effects: "none" };
@@ -38,14 +40,14 @@ class Run {
   #changed = waiter();
   #hasEnded = false;
 
-  constructor(toolbox, start, { signal, onUpdate, functions }, what) {
+  constructor(toolbox, start, { signal, onUpdate, functions, effectApprover }, method) {
     this.#toolbox = toolbox;
     const controller = new AbortController();
     // A tool may call many functions at once, and each of them listens.
     setMaxListeners(0, controller.signal);
-    const operation = { own: functions, signal: controller.signal, callbacks: new Set(), depth: depth.getStore() ?? 0 };
-    const called = new Error(what);
-    Error.captureStackTrace?.(called, toolbox.runCode);
+    const operation = { own: functions, effectApprover, signal: controller.signal, callbacks: new Set(), depth: depth.getStore() ?? 0 };
+    const called = new Error(method);
+    Error.captureStackTrace?.(called, toolbox[method]);
     const thrown = (error) => {
       // It is for the caller: the run ends, and rejects with it.
       operation.thrown ??= { error };
@@ -75,6 +77,11 @@ class Run {
         reject(operation.thrown ? operation.thrown.error : error);
       };
       operation.resolve = (answer) => {
+        if ("suspended" in answer) {
+          if (operation.thrown) return operation.reject(operation.thrown.error);
+          settle();
+          return resolve(new SuspendedRun(answer.suspended));
+        }
         const run = "result" in answer ? answer.run : answer;
         const failure = "result" in answer ? answer.result.error : answer.failure;
         const ran = run === null ? undefined : new Ran(run);
@@ -198,6 +205,8 @@ class Toolbox {
   #operations = new Map();
   #next = 1;
   #closed;
+  // Is aborted when the toolbox is closed.
+  #closing = new AbortController();
   // Is woken when the toolbox is closed, and its last operation has ended.
   #idle = waiter();
   // A timer that is held only while an operation is in flight: it keeps the process alive.
@@ -238,11 +247,27 @@ class Toolbox {
   }
 
   run(tool, params, options) {
-    return this.#run(false, tool, params, options);
+    return this.#run("tool", tool, params, options);
   }
 
   runCode(code, params, options) {
-    return this.#run(true, code, params, options);
+    return this.#run("code", code, params, options);
+  }
+
+  runSuspendable(tool, params, options) {
+    return this.#run("suspendable", tool, params, options);
+  }
+
+  resume(run, options = {}) {
+    const { answers, ...rest } = checkKeys(options, RESUME_KEYS, "resume");
+    const id = typeof run === "string" ? run : run?.run;
+    if (typeof id !== "string") throw new TypeError(`run is ${describe(run)}, it must be the identifier of a run, a SuspendedRun, or what \`suspended\` lists`);
+    return this.#start("resume", "resume", id, answersToJson(answers), rest);
+  }
+
+  async suspended() {
+    const { runs } = await this.#call("suspended", {});
+    return runs.map((run) => ({ ...run, since: new Date(run.since) }));
   }
 
   async definitions(options = {}) {
@@ -264,20 +289,24 @@ class Toolbox {
     const text = stringifyObject(args, "args");
     const { wire, ...control } = runOptions(options);
     const start = (operation) => this.#begin(operation, (number) => this.#native.callTool(number, name, text, wire));
-    return new Run(this, start, control, name);
+    return new Run(this, start, control, "call");
   }
 
-  #run(isCode, subject, params, options = {}) {
-    checkKeys(options, isCode ? CODE_KEYS : RUN_KEYS, isCode ? "runCode" : "run");
-    if (typeof subject !== "string") throw new TypeError(`${isCode ? "code" : "tool"} is ${describe(subject)}, it must be a string`);
-    const text = stringifyObject(params, "params");
+  #run(kind, subject, params, options = {}) {
+    const { method, name, keys } = RUN_KINDS[kind];
+    checkKeys(options, keys, method);
+    if (typeof subject !== "string") throw new TypeError(`${name} is ${describe(subject)}, it must be a string`);
+    return this.#start(kind, method, subject, stringifyObject(params, "params"), options);
+  }
+
+  #start(kind, method, subject, text, options) {
     const { wire, ...control } = runOptions(options);
     const start = (operation) =>
       this.#begin(operation, (number) => {
-        if (!isCode) this.#checkHasStore("run");
-        this.#native.run(number, isCode, subject, text, wire);
+        if (kind !== "code") this.#checkHasStore(method);
+        this.#native.run(number, kind, subject, text, wire);
       });
-    return new Run(this, start, control, isCode ? "code" : subject);
+    return new Run(this, start, control, method);
   }
 
   async create(tool) {
@@ -322,6 +351,13 @@ class Toolbox {
     return this.#call("verify", { tool, cases, seed });
   }
 
+  async replay(receipt, options = {}) {
+    const { anyVersion = false } = checkKeys(options, ["anyVersion"], "replay");
+    if (typeof receipt !== "string") throw new TypeError(`receipt is ${describe(receipt)}, it must be a string`);
+    if (typeof anyVersion !== "boolean") throw new TypeError(`anyVersion is ${describe(anyVersion)}, it must be a boolean`);
+    return this.#call("replay", { receipt, anyVersion });
+  }
+
   async decide(call, options = {}) {
     const { ask = true } = checkKeys(options, ["ask"], "decide");
     return this.#call("decide", { call, ask });
@@ -356,12 +392,21 @@ class Toolbox {
     return this.#call("analyze", { source });
   }
 
+  changes(options = {}) {
+    const { signal } = checkKeys(options, ["signal"], "changes");
+    checkSignal(signal);
+    this.#checkHasStore("changes");
+    const look = async () => (await this.#call("generation", {})).generation;
+    return changesOf(look, signal === undefined ? [this.#closing.signal] : [this.#closing.signal, signal]);
+  }
+
   /** For `testing.cjs`: tests of tools, which need no store and no policy. */
   _tests(operation, request) {
     return this.#call(operation, request);
   }
 
   close() {
+    this.#closing.abort();
     this.#closed ??= this.#perform((number) => this.#native.close(number)).then(() => this.#idle.promise);
     return this.#closed;
   }
@@ -472,6 +517,8 @@ class Toolbox {
   async #serve(kind, operation, name, text, callback, timeoutMs) {
     // It may have waited for this thread longer than for its answer.
     if (!this.#native.isWaiting(callback)) return;
+    // An approver that has failed is not asked again.
+    if (kind === "effects" && operation?.thrown) return void this.#native.answer(callback, false, "the effect approver has failed");
     const controller = new AbortController();
     const abort = () => controller.abort(operation.signal.reason);
     if (operation?.signal?.aborted) abort();
@@ -479,10 +526,14 @@ class Toolbox {
     const timer = timeoutMs > 0 ? setTimeout(() => controller.abort(new Error("it took too long")), timeoutMs).unref() : undefined;
     operation?.callbacks?.add(callback);
     try {
-      const answer = await this.#host.serve(kind, name, parseForHost(text), operation?.own, controller.signal, operation?.depth ?? 0);
+      // Of an effect that is decided about, nothing is left out.
+      const payload = kind === "effects" ? JSON.parse(text) : parseForHost(text);
+      const answer = await this.#host.serve(kind, name, payload, operation, controller.signal);
       this.#native.answer(callback, true, answer);
     } catch (error) {
       if (operation && kind === "function") operation.lastError = { error };
+      // It is for the caller, at the end of the run; unless the run was aborted, and the approver gave up.
+      if (operation && kind === "effects" && !controller.signal.aborted) operation.thrown ??= { error };
       this.#native.answer(callback, false, messageOf(error));
     } finally {
       clearTimeout(timer);
@@ -495,10 +546,17 @@ class Toolbox {
 const MAX_APPROVED = 16;
 // What decides whether a question is the one that was answered.
 const QUESTION_KEYS = ["askedBy", "text", "toolName", "toolId", "parameters", "digest"];
-const WITHOUT_STORE = ["decide", "analyze", "reflect", "definitions", "questions", "find_tests", "run_test"];
+const WITHOUT_STORE = ["decide", "analyze", "reflect", "replay", "definitions", "questions", "find_tests", "run_test"];
 const CONTROL_KEYS = ["limits", "signal", "onUpdate", "caller", "functions"];
-const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt"];
-const CODE_KEYS = [...CONTROL_KEYS, "seed", "grants"];
+const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt", "effectApprover", "profile"];
+const CODE_KEYS = [...CONTROL_KEYS, "seed", "grants", "profile"];
+const SUSPENDABLE_KEYS = [...CONTROL_KEYS, "seed", "effectApprover"];
+const RESUME_KEYS = ["signal", "onUpdate", "caller", "functions", "effectApprover", "answers"];
+const RUN_KINDS = {
+  tool: { method: "run", name: "tool", keys: RUN_KEYS },
+  code: { method: "runCode", name: "code", keys: CODE_KEYS },
+  suspendable: { method: "runSuspendable", name: "tool", keys: SUSPENDABLE_KEYS },
+};
 const CALL_KEYS = [...CONTROL_KEYS, "approved"];
 const OPEN_KEYS = ["dir", "policy", "cwd", "lang", "isolation", "slots", "functions", "hooks", "approver", "secrets"];
 const LIST_KEYS = ["name", "tags", "status", "sort", "limit", "cursor", "minSafetyScore", "unusedDays"];
@@ -532,18 +590,26 @@ function checkCaller(caller) {
   return caller;
 }
 
-/** Checks the options of a run. `wire` is what the native module is told of them. */
-function runOptions({ signal, onUpdate, functions, limits, caller, approved, ...told }) {
+function checkSignal(signal) {
   if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
     throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
+}
+
+/** Checks the options of a run. `wire` is what the native module is told of them. */
+function runOptions({ signal, onUpdate, functions, limits, caller, approved, effectApprover, ...told }) {
+  checkSignal(signal);
   if (onUpdate !== undefined && typeof onUpdate !== "function") throw new TypeError(`onUpdate is ${describe(onUpdate)}, it must be a function`);
   if (told.seed !== undefined && !(Number.isSafeInteger(told.seed) && told.seed >= 0)) throw new TypeError(`seed is ${String(told.seed)}, it must be a whole number, 0 or more`);
+  if (effectApprover !== undefined && typeof effectApprover !== "function")
+    throw new TypeError(`effectApprover is ${describe(effectApprover)}, it must be a function`);
+  if (told.profile !== undefined && typeof told.profile !== "boolean") throw new TypeError(`profile is ${describe(told.profile)}, it must be a boolean`);
   const own = functions === undefined ? undefined : toFunctions(functions, "functions");
   const answered = approved?.map((question) => Object.fromEntries(QUESTION_KEYS.map((key) => [key, question?.[key]])));
-  const checked = { ...told, approved: answered, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth.getStore() };
+  const hasEffectApprover = effectApprover === undefined ? undefined : true;
+  const checked = { ...told, approved: answered, hasEffectApprover, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth.getStore() };
   if (own === undefined && Object.values(checked).every((value) => value === undefined)) return { wire: "", signal, onUpdate };
   const declared = own && [...own.values()].map((entry) => entry.declaration);
-  return { wire: stringify({ ...checked, functions: declared }, "the options"), signal, onUpdate, functions: own };
+  return { wire: stringify({ ...checked, functions: declared }, "the options"), signal, onUpdate, functions: own, effectApprover };
 }
 
 /** The result of a call by a model. */

@@ -9,7 +9,7 @@
 //! | `done` | the operation has ended; `text` is its answer |
 //! | `failed` | the operation has failed; `text` is the error |
 //! | `update` | a run has partial results, which [`Native::take_updates`] returns |
-//! | `function`, `before`, `after`, `approve`, `secret` | the host is called back: it answers `callback` with [`Native::answer`] |
+//! | `function`, `before`, `after`, `approve`, `effects`, `secret` | the host is called back: it answers `callback` with [`Native::answer`] |
 //!
 //! Invariant: the thread of JavaScript never waits, and a callback that is not answered holds up its
 //! own run alone.
@@ -28,8 +28,8 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use serde_json::{Map, Value};
 use toolcell_bindings::{
-    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, Session,
-    SessionHandle, Work,
+    CallOptions, Callback, CancelToken, CompletedRun, EndedRun, Failure, Host, PartialResultSink, RunControl, RunKind,
+    Session, SessionHandle, Work,
 };
 
 /// The arguments of the function that events go to.
@@ -190,24 +190,26 @@ impl Native {
         let Some(session) = self.session(operation) else { return };
         let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
         let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation, cancel: cancel.clone() });
-        // A hook or a person may be asked.
-        let work =
-            if matches!(&*name, "decide" | "verify" | "run_test") { Work::Run { depth: 0 } } else { Work::Control };
+        // A hook or a person may be asked, or a tool runs.
+        let work = if matches!(&*name, "decide" | "verify" | "replay" | "run_test") {
+            Work::Run { depth: 0 }
+        } else {
+            Work::Control
+        };
         self.spawn(work, operation, move || {
             session.with(&cancel, |session| session.call(&name, &request, &host, &cancel))
         });
     }
 
-    /// Runs a tool, or code.
+    /// Runs a tool or code, or resumes a run.
     #[napi]
-    pub fn run(&self, operation: u32, is_code: bool, subject: String, params: String, options: String) {
+    pub fn run(&self, operation: u32, kind: String, subject: String, params: String, options: String) {
         self.start(operation, options, move |session, options, control| {
-            let ran = if is_code {
-                session.run_code(&subject, &params, options, control)
-            } else {
-                session.run(&subject, &params, options, control)
-            };
-            ran.map(|ran| run_json(&ran))
+            let ended = session.perform(RunKind::parse(&kind)?, &subject, &params, options, control)?;
+            Ok(match ended {
+                EndedRun::Completed(ran) => run_json(&ran),
+                EndedRun::Suspended(suspended) => format!(r#"{{"suspended":{suspended}}}"#),
+            })
         });
     }
 
@@ -339,6 +341,15 @@ impl Drop for Native {
             cancel.cancel();
         }
     }
+}
+
+/// Draws a profile, which is given as JSON, as an SVG image.
+///
+/// # Errors
+/// The failure, as JSON.
+#[napi]
+pub fn flame_graph(profile: String) -> napi::Result<String> {
+    toolcell_bindings::flame_graph(&profile).map_err(|failure| napi::Error::from_reason(failure.to_json()))
 }
 
 /// Returns a run as JSON; the value is the text that the tool gave.

@@ -11,7 +11,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use toolcell_bindings::{
-    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, SessionHandle, Work,
+    CallOptions, Callback, CancelToken, CompletedRun, EndedRun, Failure, Host, PartialResultSink, RunControl, RunKind,
+    SessionHandle, Work,
 };
 
 create_exception!(
@@ -219,23 +220,28 @@ fn call_tool(
     Ok((called.to_json(), called.take_run().map(Run)))
 }
 
-/// What is run: a stored tool, or code.
+/// How a run ended: what took place, or the JSON of a run that was suspended.
+#[derive(IntoPyObject)]
+#[expect(clippy::large_enum_variant, reason = "it becomes an object of Python at once")]
+enum Ended {
+    Run(Run),
+    Suspended(String),
+}
+
 fn perform(
     handle: &SessionHandle,
-    is_code: bool,
+    kind: &str,
     subject: &str,
     params: &str,
     options: &str,
     control: RunControl,
-) -> Result<CompletedRun, Failure> {
-    let options = CallOptions::parse(options)?;
+) -> Result<Ended, Failure> {
+    let (kind, options) = (RunKind::parse(kind)?, CallOptions::parse(options)?);
     let cancel = control.cancel.clone();
-    handle.with(&cancel, |session| {
-        if is_code {
-            session.run_code(subject, params, &options, control)
-        } else {
-            session.run(subject, params, &options, control)
-        }
+    let ended = handle.with(&cancel, |session| session.perform(kind, subject, params, &options, control))?;
+    Ok(match ended {
+        EndedRun::Completed(ran) => Ended::Run(Run(*ran)),
+        EndedRun::Suspended(suspended) => Ended::Suspended(suspended),
     })
 }
 
@@ -323,8 +329,8 @@ impl Session {
     ) -> PyResult<()> {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let (handle, token) = (Arc::clone(&self.0), cancel.token.clone());
-        // A hook or a person may be asked.
-        let work = if matches!(&*operation, "decide" | "verify" | "run_test") {
+        // A hook or a person may be asked, or a tool runs.
+        let work = if matches!(&*operation, "decide" | "verify" | "replay" | "run_test") {
             Work::Run { depth: 0 }
         } else {
             Work::Control
@@ -332,30 +338,30 @@ impl Session {
         spawn(work, on_done, move || handle.with(&token, |session| session.call(&operation, &request, &host, &token)))
     }
 
-    /// Runs a tool, or code, on this thread.
+    /// Runs a tool or code, or resumes a run, on this thread.
     #[expect(clippy::too_many_arguments, reason = "an object for them would cost more than the run")]
     fn run(
         &self,
         py: Python<'_>,
-        is_code: bool,
+        kind: &str,
         subject: &str,
         params: &str,
         options: &str,
         callback: Py<PyAny>,
         on_update: Option<Py<PyAny>>,
         cancel: &Cancel,
-    ) -> PyResult<Run> {
+    ) -> PyResult<Ended> {
         let control = cancel.control(callback, on_update);
-        let ran = py.detach(|| perform(&self.0, is_code, subject, params, options, control));
+        let ended = py.detach(|| perform(&self.0, kind, subject, params, options, control));
         cancel.check()?;
-        ran.map(Run).map_err(|failure| raise(&failure))
+        ended.map_err(|failure| raise(&failure))
     }
 
-    /// Runs a tool, or code, on another thread; `on_done(run, error)` is called there at its end.
+    /// Runs a tool or code, or resumes a run, on another thread; `on_done(run, error)` is called there at its end.
     #[expect(clippy::too_many_arguments, reason = "as above")]
     fn start(
         &self,
-        is_code: bool,
+        kind: String,
         subject: String,
         params: String,
         options: String,
@@ -367,7 +373,7 @@ impl Session {
         let control = cancel.control(callback, on_update);
         let handle = Arc::clone(&self.0);
         let work = work_of(&options)?;
-        spawn(work, on_done, move || perform(&handle, is_code, &subject, &params, &options, control).map(Run))
+        spawn(work, on_done, move || perform(&handle, &kind, &subject, &params, &options, control))
     }
 
     /// Calls what a model is offered, on this thread.
@@ -421,6 +427,12 @@ impl Session {
     }
 }
 
+/// Draws a profile, which is given as JSON, as an SVG image.
+#[pyfunction]
+fn flame_graph(py: Python<'_>, profile: &str) -> PyResult<String> {
+    py.detach(|| toolcell_bindings::flame_graph(profile)).map_err(|failure| raise(&failure))
+}
+
 /// The native module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -428,6 +440,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add_class::<Run>()?;
     module.add("NativeError", module.py().get_type::<NativeError>())?;
+    module.add_function(wrap_pyfunction!(flame_graph, module)?)?;
     let end = wrap_pyfunction!(end, module)?;
     module.py().import("atexit")?.call_method1("register", (end,))?;
     Ok(())

@@ -902,6 +902,14 @@ impl Toolbox {
         profile::profile(&self.parts, request, options)
     }
 
+    /// Runs code as [`Toolbox::run_code`] does, and returns its fuel profile.
+    ///
+    /// # Errors
+    /// As [`Toolbox::run_code`].
+    pub fn profile_code(&self, request: &RunCode, options: &RunOptions) -> Result<(CodeResult, Profile), ExecError> {
+        profile::profile_code(&self.parts, request, options)
+    }
+
     /// Runs a draft as [`Toolbox::exec`] does, and returns its fuel profile.
     ///
     /// # Errors

@@ -276,6 +276,18 @@ fn a_function_that_answers_later_is_called_once_and_heard_later() {
 }
 
 #[test]
+fn a_function_of_one_run_answers_later() {
+    let mut host = host();
+    make(&host, "asks", "const execute = () => tools.call('ask', { n: 1 })");
+    let options = RunOptions { functions: slow(&Arc::default()), ..RunOptions::default() };
+    let suspended_run = suspended(start(&host, "asks", &options));
+    host.reopen();
+    let answers = BTreeMap::from([("job 1".to_owned(), Ok(json!(10)))]);
+    let request = ResumeRequest { run: suspended_run.run.to_string(), answers };
+    assert_eq!(returned_value(&finished(host.toolbox().resume(&request, &options))), json!(10));
+}
+
+#[test]
 fn what_is_in_flight_is_waited_for_and_not_made_again() {
     let server = LoopbackServer::with_handler(|arrived| {
         std::thread::sleep(std::time::Duration::from_millis(30));

@@ -1,4 +1,4 @@
-// The package for Node: runs, errors, limits, functions, hooks, approvals, cancellation.
+// The package for Node: runs, errors, limits, functions, hooks, approvals, cancellation, profiles, receipts, changes.
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -11,7 +11,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, before, describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Type } from "@sinclair/typebox";
-import { Refused, Stopped, Toolbox, ToolcellError, ToolFailed } from "toolcell";
+import { flameGraph, Refused, Stopped, Toolbox, ToolcellError, ToolFailed } from "toolcell";
 import { z } from "zod";
 
 const FIXTURES = process.env.FIXTURES;
@@ -287,12 +287,20 @@ for (const isolation of ["process", "worker"])
         [() => box.runCode(TWICE, {}, null), /options of runCode are null/],
         [() => box.runCode(TWICE, {}, { signal: 5 }), /signal is a number/],
         [() => box.runCode(TWICE, {}, { caller: { who: 1 } }), /caller has no option `who`/],
+        [() => box.runCode(TWICE, {}, { profile: "yes" }), /profile is a string, it must be a boolean/],
+        [() => box.replay(5), /receipt is a number/],
+        [() => box.replay("{}", { anyVersion: 1 }), /anyVersion is a number/],
+        [() => box.changes({ signal: 5 }), /signal is a number/],
+        [() => box.changes({ every: 5 }), /changes has no option `every`/],
+        [() => flameGraph(), /profile is undefined, it must be the profile of a run/],
+        [() => flameGraph("{}"), /profile is a string/],
         [() => box.create(), /the tool is undefined/],
         [() => box.approve(), /a tool is approved by/],
         [() => open({ dir: FIXTURES }), /has other files in it/],
         [() => open({ hooks: [{ name: "a", before() {} }, { name: "a", before() {} }] }), /two hooks are named `a`/],
         [() => open({ hooks: [{ name: "a", before: 5 }] }), /`before` of the hook `a` is a number/],
         [async () => using(await open({}), (box) => box.list()), /has no store, which `list` needs/],
+        [async () => using(await open({}), (box) => box.changes()), /has no store, which `changes` needs/],
         [() => open({ isolation: "none" }), /isolation is "none"/],
         [() => open({ polcy: "" }), /no option `polcy`/],
         [() => open({ policy: "[limits]\nfuell = 1\n" }), /fuell/],
@@ -438,6 +446,117 @@ for (const isolation of ["process", "worker"])
       const adopted = await box.adopt(readFileSync(join(FIXTURES, "custom_tools/two_tools.ts"), "utf8"));
       assert.ok(adopted.length === 2 && adopted.every((tool) => tool.created));
       assert.ok(JSON.parse((await box.run("double", { n: 1 }, { receipt: true })).receipt));
+    });
+
+    test("a profile adds up to the fuel of the same run, and is drawn", async () => {
+      const code = `function work(n) {
+  let s = 0;
+  for (let i = 0; i < n; i++) s += i;
+  return s;
+}
+const execute = ({ n }) => work(n)`;
+      await box.create({ name: "work", description: "Works", code });
+      if (isolation === "worker") {
+        for (const run of [box.run("work", { n: 1 }, { profile: true }), box.runCode(code, { n: 1 }, { profile: true })])
+          await assert.rejects(run, (error) => error.code === "profile-in-jail" && error.hint.includes("process"));
+        return;
+      }
+      for (const [run, tool] of [
+        [(options) => box.run("work", { n: 20_000 }, options), "work"],
+        [(options) => box.runCode(code, { n: 20_000 }, options), "code"],
+      ]) {
+        const plain = await run({});
+        const { value, fuel, profile } = await run({ profile: true });
+        assert.deepEqual([value, fuel, plain.profile], [plain.value, plain.fuel, undefined]);
+        const { engine, otherTools, unattributed } = profile.outside;
+        const own = profile.functions.reduce((sum, { own }) => sum + own, 0);
+        assert.deepEqual([own + engine + otherTools + unattributed, profile.fuel, profile.tool, profile.outcome], [fuel, fuel, tool, "returned"]);
+        assert.deepEqual(profile.functions.filter(({ name }) => name === "work").map(({ home, line }) => [home, line]), [["tool", 1]]);
+        const hottest = profile.lines.reduce((one, other) => (other.own > one.own ? other : one));
+        assert.deepEqual([hottest.line, hottest.text], [3, "for (let i = 0; i < n; i++) s += i;"]);
+        const drawn = flameGraph(profile);
+        assert.ok(drawn.startsWith("<?xml") && drawn.trimEnd().endsWith("</svg>") && drawn.includes("<title>work ("));
+        assert.equal(flameGraph(JSON.parse(JSON.stringify(profile))), drawn);
+        const isInvalid = (error) => error instanceof Refused && error.code === "profile-invalid";
+        for (const nonsense of [{}, { ...profile, fuel: fuel + 1 }, { ...profile, format: "other" }, { ...profile, stacks: [{ frames: [[999, 0]], fuel }] }])
+          assert.throws(() => flameGraph(nonsense), isInvalid);
+      }
+      // Also of a run that is stopped.
+      const stopped = await box.runCode(SPIN, {}, { profile: true, limits: { fuel: 1_000_000 } }).catch((error) => error);
+      assert.deepEqual([stopped.code, stopped.run.profile.outcome, stopped.run.profile.fuel], ["out-of-fuel", "out-of-fuel", stopped.run.fuel]);
+    });
+
+    // Workers are not profiled.
+    (isolation === "process" ? test : () => {})("the names of functions in a flame graph are text", async () => {
+      const name = "<script>alert(1)</script>&\"'\u0001";
+      const code = `const o = { [${JSON.stringify(name)}](n) { let s = 0; for (let i = 0; i < n; i++) s += i; return s } };
+const execute = ({ n }) => o[${JSON.stringify(name)}](n)`;
+      const { profile } = await box.runCode(code, { n: 20_000 }, { profile: true });
+      assert.ok(profile.functions.some((one) => one.name === name));
+      const drawn = flameGraph(profile);
+      assert.ok(drawn.includes("&lt;script") && !drawn.includes("<script>alert") && !drawn.includes("\u0001"));
+    });
+
+    test("a receipt is replayed anywhere, and one that was changed nowhere", async () => {
+      await box.create({ name: "echo", description: "Says it again", code: "const execute = ({ text }) => { if (text === 'no') throw new RangeError(text); return text }" });
+      const { receipt, fuel, toolId } = await box.run("echo", { text: "Hello World" }, { receipt: true });
+      const here = await box.replay(receipt);
+      assert.deepEqual([here.reproduced, here.signedHere, here.outcome, here.value], [true, true, "returned", "Hello World"]);
+      assert.deepEqual([here.fuel, here.toolId, here.differences, here.notes], [fuel, toolId, [], []]);
+      assert.match(here.text, /reproduced/);
+      const failed = await box.run("echo", { text: "no" }, { receipt: true }).catch((error) => error);
+      const again = await box.replay(failed.run.receipt, { anyVersion: true });
+      assert.deepEqual([again.reproduced, again.outcome, "value" in again], [true, "threw", false]);
+      await using(await open({}), async (box) => {
+        const elsewhere = await box.replay(receipt);
+        assert.deepEqual([elsewhere.reproduced, elsewhere.signedHere, elsewhere.signedBy], [true, false, here.signedBy]);
+        await assert.rejects(box.replay(receipt.replace("Hello", "Jello")), { code: "receipt-changed" });
+        await assert.rejects(box.replay("{}"), { code: "receipt-invalid" });
+      });
+    });
+
+    test("changes of tools and approvals are seen, those of another toolbox too", async () => {
+      const dir = folder();
+      const [here, there] = [await open({ dir }), await open({ dir })];
+      const ended = { done: true, value: undefined };
+      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      const changes = here.changes()[Symbol.asyncIterator]();
+      let hasChanged = false;
+      const next = () => {
+        hasChanged = false;
+        return changes.next().then((step) => ((hasChanged = true), step));
+      };
+      const first = next();
+      // When the first look is over, nobody says.
+      for (let n = 0; n < 100 && !hasChanged; n++) {
+        await there.create({ name: `tool_${n}`, description: "A tool", code: `const execute = () => ${n}` });
+        await pause(100);
+      }
+      assert.deepEqual(await within(first, 5000), { done: false, value: undefined });
+      // The tools that were created since may be another change. A run is none.
+      let second = next();
+      await pause(1200);
+      if (hasChanged) second = (await second, next());
+      await there.run("tool_0");
+      await pause(1200);
+      assert.equal(hasChanged, false);
+      await there.refuse("tool_0");
+      assert.deepEqual(await within(second, 5000), { done: false, value: undefined });
+      const third = next();
+      await within(changes.return(), 1000);
+      assert.deepEqual(await third, ended);
+      const controller = new AbortController();
+      const aborted = here.changes({ signal: controller.signal })[Symbol.asyncIterator]().next();
+      controller.abort();
+      assert.deepEqual(await within(aborted, 1000), ended);
+      const closed = here.changes()[Symbol.asyncIterator]();
+      const last = closed.next();
+      await pause(200);
+      await here.close();
+      assert.deepEqual(await within(last, 1000), ended);
+      for await (const _ of here.changes()) assert.fail("a closed toolbox has no changes");
+      for await (const _ of there.changes({ signal: AbortSignal.abort() })) assert.fail("it was aborted before it began");
+      await there.close();
     });
 
     test("tools that raise signals leave the host alone, on the main thread and on a worker thread", async () => {

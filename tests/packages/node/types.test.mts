@@ -1,6 +1,7 @@
 // The types: this file is compiled with `tsc --strict`, and not run.
 
-import { Refused, Toolbox, ToolcellError, ToolFailed, type HostFunctions, type Ran, type Run } from "toolcell";
+import { defer, flameGraph, Refused, SuspendedRun, Toolbox, ToolcellError, ToolFailed } from "toolcell";
+import type { EffectApprover, HostFunctions, Ran, Replay, Run, SuspendableRun, SuspendedRunInfo } from "toolcell";
 import { Type } from "@sinclair/typebox";
 import { z } from "zod";
 
@@ -23,6 +24,25 @@ export async function main(signal: AbortSignal): Promise<unknown[]> {
     else if (error instanceof Refused) console.log(error.decidedBy);
     else if (ToolcellError.is(error)) console.log(error.code, error.hint, error.effects);
   }
+  const effectApprover: EffectApprover = async (held, { signal }) => held.map(({ kind, body }) => (kind === "fetch" && body === undefined && !signal.aborted ? true : "later"));
+  const later: HostFunctions = { ask: () => defer("job 7") };
+  const ended = await box.runSuspendable<number>("twice", { n: 21 }, { effectApprover, functions: later });
+  if (ended instanceof SuspendedRun) {
+    const resumed: SuspendableRun<number> = box.resume<number>(ended, { answers: { "job 7": { price: 3 }, "job 8": new Error("gone") }, signal });
+    for await (const update of resumed) console.log(update, ended.tickets[0]?.ticket, ended.held.length);
+    resumed.cancel();
+  } else console.log(ended.value + 1);
+  const infos: SuspendedRunInfo[] = await box.suspended();
+  const { profile, receipt } = await box.run("twice", { n: 21 }, { profile: true, receipt: true, effectApprover: () => true });
+  if (profile !== undefined) console.log(flameGraph(profile), profile.functions[0]?.own, profile.stacks[0]?.frames[0]?.[0]);
+  const replay: Replay = await box.replay(receipt ?? "", { anyVersion: true });
+  for await (const _ of box.changes({ signal })) console.log(infos[0]?.since.getTime(), replay.differences);
+  // @ts-expect-error code has no effects that are held
+  await box.runCode("", {}, { effectApprover });
+  // @ts-expect-error a run that may be suspended has no receipt
+  await box.runSuspendable("twice", {}, { receipt: true });
+  // @ts-expect-error an effect approver decides
+  await box.run("twice", {}, { effectApprover: () => "perhaps" });
   const { permissionDecision, decidedBy } = await box.decide({ toolName: "bash", toolArgs: { command: "ls" } });
   // @ts-expect-error there is no such option
   await Toolbox.open({ polcy: "" });

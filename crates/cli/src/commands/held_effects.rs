@@ -9,10 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inquire::list_option::ListOption;
 use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
-use toolcell::{
-    CancelToken, EffectApprover, EffectDecision, HeldBody, HeldEffect, Toolbox, escape_for_display,
-    single_line_for_display,
-};
+use toolcell::{CancelToken, EffectApprover, EffectDecision, HeldBody, HeldEffect, Toolbox, escape_for_display};
 use toolcell_i18n::{Lang, message, tr};
 
 use crate::args::ApprovedDigest;
@@ -159,7 +156,7 @@ impl TerminalChooser {
         let lang = self.lang;
         let asked = || {
             let screen = Screen::from_terminal(std::io::stderr());
-            let numbered = |(at, held): (usize, &HeldEffect)| format!("{}. {}", at + 1, describe_effect(held, lang));
+            let numbered = |(at, held): (usize, &HeldEffect)| format!("{}. {}", at + 1, held.to_line(lang));
             let lines = held.iter().enumerate().flat_map(|(at, held)| {
                 let content = content_lines(held, self.content, lang);
                 std::iter::once(numbered((at, held))).chain(content)
@@ -190,13 +187,6 @@ impl TerminalChooser {
         let chosen = answer.unwrap_or_default();
         (0..held.len()).map(|at| chosen.iter().any(|option| option.index == at)).collect()
     }
-}
-
-/// Formats a held effect as one line.
-fn describe_effect(held: &HeldEffect, lang: Lang) -> String {
-    let (tool, about) = (single_line_for_display(&held.tool), single_line_for_display(&held.about));
-    let effect = label(&tool, &format!("{} {about}", held.kind), lang);
-    if held.bytes > 0 { tr!(lang, "{effect} ({bytes} bytes)", effect, bytes = held.bytes) } else { effect }
 }
 
 /// Formats an effect's details and body, to be shown below its line.
@@ -239,7 +229,7 @@ pub(crate) fn print(
     let lines = plan.lines();
     for PlanLine { held, approved } in &lines {
         let word = if *approved { tr!(lang, "effect" => "approved") } else { tr!(lang, "effect" => "held") };
-        let rows = streams.wrap_for_errors(&label(word, &describe_effect(held, lang), lang));
+        let rows = streams.wrap_for_errors(&label(word, &held.to_line(lang), lang));
         // The digest is not wrapped, so that it can be copied.
         let separator = if streams.errors_are_terminal { "\n    " } else { "; " };
         let next = tr!(lang, "to apply it: --approve {digest}", digest = held.digest);
@@ -295,7 +285,7 @@ mod tests {
         let held = held(HeldBody::Text("ok".to_owned()));
         let lines = |lang| {
             let content = content_lines(&held, ContentDetail::Full, lang);
-            [vec![describe_effect(&held, lang)], content].concat()
+            [vec![held.to_line(lang)], content].concat()
         };
         let expect = ["sender: fetch POST https://a.example/（2 バイト）", "    詳細: {}", "    本文: ok"];
         assert_eq!(lines(Lang::Ja), expect);

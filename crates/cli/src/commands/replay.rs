@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::json;
 use toolcell::store::{Settings, Store};
 use toolcell::{Lang, Outcome, Receipt, ReceiptKey, ReplayOptions, ReplayResult, Stop, Toolbox, VersionPolicy};
-use toolcell_i18n::{Message, message, tr};
+use toolcell_i18n::{Message, message};
 
 use crate::args::ReplayArgs;
 use crate::context::Context;
@@ -79,16 +79,8 @@ fn print(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> std::io::Result<()> {
-    let headline = if replayed.is_reproduced() {
-        let fuel = replayed.fuel;
-        tr!(lang, "reproduced: output and fuel ({fuel} units), signed by {key}", fuel, key = signer)
-    } else {
-        tr!(lang, "not reproduced, signed by {key}:", key = signer)
-    };
-    writeln!(streams.output, "{headline}")?;
-    for difference in &replayed.differences {
-        let line = tr!(lang, "- {part}: {difference}", part = difference.about, difference = difference.says);
-        writeln!(streams.output, "{}", streams.escape_for_output(&toolcell::single_line(&line)))?;
+    for line in replayed.to_text(signer, lang).split('\n') {
+        writeln!(streams.output, "{}", streams.escape_for_output(line))?;
     }
     for note in notes {
         streams.print_note(note, lang)?;

@@ -18,45 +18,65 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Effects, Refused, RunTimeout, Stopped, ToolcellError, ToolFailed
-from ._host import Approver, Function, Hook, HookEvent, Refuse, Revision, SecretSource, Verdict
+from ._host import Approver, Deferred, EffectApprover, EffectDecision, Function, SecretSource
 from ._json import Json
 from ._requests import Caller, Isolation, Limits
-from ._results import (
-    Adopted,
-    Analysis,
-    CallResult,
-    Created,
-    Decision,
-    Deleted,
-    Explanation,
-    Finding,
-    Hit,
-    Image,
-    LogLine,
-    Parameter,
-    Proof,
-    Question,
-    Reflection,
-    Run,
-    Tool,
-    ToolDefinition,
-    ToolDetails,
-    ToolList,
-    ValueWarning,
-)
+from ._run import Run
 from ._toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from ._async_toolbox import AsyncRun, AsyncToolbox
+    from ._async_toolbox import AsyncRun, AsyncSuspendableRun, AsyncToolbox
+    from ._hooks import Hook, HookEvent, Refuse, Revision, Verdict
+    from ._profile import FuelModel, FunctionFuel, LineFuel, Profile, StackFuel, Unattributed
+    from ._results import (
+        Adopted,
+        Analysis,
+        CallResult,
+        Created,
+        Decision,
+        Deleted,
+        Explanation,
+        Finding,
+        Hit,
+        Image,
+        LogLine,
+        Parameter,
+        Proof,
+        Question,
+        Reflection,
+        Replay,
+        ReplayDifference,
+        Tool,
+        ToolDefinition,
+        ToolDetails,
+        ToolList,
+        ValueWarning,
+    )
+    from ._suspend import CallbackTicket, HeldEffect, SuspendedRun, SuspendedRunInfo
+
+# What takes longer to import than the rest, and is not needed to run code: asyncio, and data classes.
+_LAZY = {
+    "_async_toolbox": "AsyncRun AsyncSuspendableRun AsyncToolbox",
+    "_hooks": "Hook HookEvent Refuse Revision Verdict",
+    "_profile": "FuelModel FunctionFuel LineFuel Profile StackFuel Unattributed",
+    "_results": "Adopted Analysis CallResult Created Decision Deleted Explanation Finding Hit Image LogLine Parameter Proof"
+    " Question Reflection Replay ReplayDifference Tool ToolDefinition ToolDetails ToolList ValueWarning",
+    "_suspend": "CallbackTicket HeldEffect SuspendedRun SuspendedRunInfo",
+}
+_MODULES = {name: module for module, names in _LAZY.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    # Only programs with an event loop need asyncio, which takes longer to import than the rest.
-    if name in ("AsyncRun", "AsyncToolbox"):
-        from . import _async_toolbox
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(_async_toolbox, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -64,16 +84,24 @@ __all__ = [
     "Analysis",
     "Approver",
     "AsyncRun",
+    "AsyncSuspendableRun",
     "AsyncToolbox",
     "CallResult",
+    "CallbackTicket",
     "Caller",
     "Created",
     "Decision",
+    "Deferred",
     "Deleted",
+    "EffectApprover",
+    "EffectDecision",
     "Effects",
     "Explanation",
     "Finding",
+    "FuelModel",
     "Function",
+    "FunctionFuel",
+    "HeldEffect",
     "Hit",
     "Hook",
     "HookEvent",
@@ -81,18 +109,25 @@ __all__ = [
     "Isolation",
     "Json",
     "Limits",
+    "LineFuel",
     "LogLine",
     "Parameter",
+    "Profile",
     "Proof",
     "Question",
     "Reflection",
     "Refuse",
     "Refused",
+    "Replay",
+    "ReplayDifference",
     "Revision",
     "Run",
     "RunTimeout",
     "SecretSource",
+    "StackFuel",
     "Stopped",
+    "SuspendedRun",
+    "SuspendedRunInfo",
     "Tool",
     "ToolDefinition",
     "ToolDetails",
@@ -100,6 +135,7 @@ __all__ = [
     "ToolList",
     "Toolbox",
     "ToolcellError",
+    "Unattributed",
     "ValueWarning",
     "Verdict",
 ]

@@ -12,36 +12,46 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union
 
 from . import _native, _requests
-from ._errors import error_from_json
-from ._host import Approver, Function, Hook, HostState, RunHost, SecretSource
+from ._errors import ToolcellError, error_from_json
+from ._host import Approver, Cancelled, EffectApprover, Function, HostState, RunHost, SecretSource
 from ._json import Json, check_text, encode, encode_object
+from ._lazy import LazyModule
 from ._requests import Caller, Isolation, Limits
-from ._results import (
-    Adopted,
-    Analysis,
-    CallResult,
-    Created,
-    Decision,
-    Deleted,
-    Explanation,
-    Hit,
-    Proof,
-    Question,
-    Reflection,
-    Run,
-    Tool,
-    ToolDefinition,
-    ToolDetails,
-    ToolList,
-    from_json,
-)
-from ._toolbox import finish
+from ._run import Run
+from ._toolbox import finish, finish_suspendable
+
+if TYPE_CHECKING:
+    from . import _results, _suspend
+    from ._hooks import Hook
+    from ._results import (
+        Adopted,
+        Analysis,
+        CallResult,
+        Created,
+        Decision,
+        Deleted,
+        Explanation,
+        Hit,
+        Proof,
+        Question,
+        Reflection,
+        Replay,
+        Tool,
+        ToolDefinition,
+        ToolDetails,
+        ToolList,
+    )
+    from ._suspend import SuspendedRun, SuspendedRunInfo
+else:
+    _results, _suspend = LazyModule("toolcell._results"), LazyModule("toolcell._suspend")
 
 T = TypeVar("T")
 N = TypeVar("N")
+R = TypeVar("R")
+_Self = TypeVar("_Self", bound="_AnyRun[Any, Any]")
 OnDone = Callable[[Union[N, None], Union[str, None]], None]
 _MAX_UPDATES = 64
 
@@ -54,7 +64,7 @@ class _LoopWaiter:
         self._pending: set[concurrent.futures.Future[Any]] = set()
         self._has_ended = False
 
-    def __call__(self, value: Any, timeout: float | None) -> Any:
+    def __call__(self, value: Any, timeout: float | None, name: str) -> Any:
         if not inspect.isawaitable(value):
             return value
         future = asyncio.run_coroutine_threadsafe(_await(value), self._loop)
@@ -69,7 +79,7 @@ class _LoopWaiter:
             future.cancel()
             raise TimeoutError(f"there was no answer within {timeout} s") from error
         except concurrent.futures.CancelledError as error:
-            raise RuntimeError("it was cancelled") from error
+            raise (Cancelled if self._has_ended else RuntimeError)(f"{name} was cancelled") from error
         finally:
             self._pending.discard(future)
 
@@ -134,16 +144,11 @@ class _Operation(Generic[N]):
             pass
 
 
-class AsyncRun(_Operation["_native.Run"], Generic[T]):
-    """A run that goes on.
-
-    Await it for its end. Iterate over it for its partial results; the iteration raises what the run
-    failed with. Leaving ``async with`` early cancels it, and so does cancelling the task that awaits it.
-    Of partial results that are not read, the last 64 are kept.
-    """
+class _AnyRun(_Operation[N], Generic[N, R]):
+    """A run that goes on, whatever it may end with."""
 
     def __init__(
-        self, host: RunHost, waiter: _LoopWaiter, start: Callable[[Callable[[str], None], _native.Cancel, OnDone[_native.Run]], None]
+        self, host: RunHost, waiter: _LoopWaiter, start: Callable[[Callable[[str], None], _native.Cancel, OnDone[N]], None]
     ) -> None:
         self._host = host
         # Written on the thread of the run: what is not read in time is dropped, the oldest first.
@@ -154,13 +159,23 @@ class AsyncRun(_Operation["_native.Run"], Generic[T]):
         super().__init__(waiter, lambda cancel, on_done: start(self._on_update, cancel, on_done))
         host.on_interrupt = self._cancel.cancel
 
-    def __await__(self) -> Generator[Any, None, Run[T]]:
+    def _finish(self, native: N) -> R:
+        raise NotImplementedError
+
+    def __await__(self) -> Generator[Any, None, R]:
         return self._wait().__await__()
 
-    async def _wait(self) -> Run[T]:
-        native = await self.end()
-        self._host.raise_interrupt()
-        return finish(native, self._host)
+    async def _wait(self) -> R:
+        try:
+            native = await self.end()
+        except ToolcellError as error:
+            failure = error
+        else:
+            self._host.raise_for_caller()
+            return self._finish(native)
+        # Outside of the handler: what is raised keeps its own cause.
+        self._host.raise_for_caller()
+        raise failure
 
     async def __aiter__(self) -> AsyncIterator[Json]:
         while True:
@@ -180,7 +195,7 @@ class AsyncRun(_Operation["_native.Run"], Generic[T]):
             finally:
                 update_waiter.cancel()
 
-    async def __aenter__(self) -> AsyncRun[T]:
+    async def __aenter__(self: _Self) -> _Self:
         return self
 
     async def __aexit__(
@@ -208,10 +223,29 @@ class AsyncRun(_Operation["_native.Run"], Generic[T]):
         self._post(self._has_update.set)
 
 
+class AsyncRun(_AnyRun["_native.Run", "Run[T]"], Generic[T]):
+    """A run that goes on.
+
+    Await it for its end. Iterate over it for its partial results; the iteration raises what the run
+    failed with. Leaving ``async with`` early cancels it, and so does cancelling the task that awaits it.
+    Of partial results that are not read, the last 64 are kept.
+    """
+
+    def _finish(self, native: _native.Run) -> Run[T]:
+        return finish(native, self._host)
+
+
+class AsyncSuspendableRun(_AnyRun[Union["_native.Run", str], Union["Run[T]", "SuspendedRun"]], Generic[T]):
+    """A run that goes on, as :class:`AsyncRun`, and may be suspended: awaiting it gives the run or a :class:`SuspendedRun`."""
+
+    def _finish(self, native: _native.Run | str) -> Run[T] | SuspendedRun:
+        return finish_suspendable(native, self._host)
+
+
 class AsyncToolbox:
     """Creates and runs tools from an event loop: :class:`Toolbox`, with ``await``.
 
-    Functions, hooks and the approver may be coroutine functions, which run in the loop that opened the
+    Functions, hooks and approvers may be coroutine functions, which run in the loop that opened the
     toolbox; plain functions run on the thread of the run. Cancelling a task cancels its run.
     """
 
@@ -236,6 +270,7 @@ class AsyncToolbox:
         )
         self._session: _native.Session | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = asyncio.Event()
 
     async def open(self) -> AsyncToolbox:
         """Opens the toolbox; ``async with`` does it."""
@@ -252,6 +287,7 @@ class AsyncToolbox:
     async def close(self) -> None:
         """Cancels all runs, waits for their end, and ends the worker processes."""
         session = self._session
+        self._closed.set()
         if session is not None:
             waiter = _LoopWaiter(asyncio.get_running_loop())
             closing: _Operation[bool] = _Operation(waiter, lambda _, on_done: session.start_close(on_done))
@@ -275,12 +311,24 @@ class AsyncToolbox:
         caller: Caller | None = None,
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         receipt: bool = False,
+        profile: bool = False,
+        effect_approver: EffectApprover | None = None,
     ) -> AsyncRun[Any]:
         """Starts a run of a stored tool: see :class:`AsyncRun` and :meth:`Toolbox.run`."""
         options, own = _requests.call_options(
-            limits=limits, seed=seed, caller=caller, receipt=receipt, functions=functions, grants=None, inline=False
+            limits=limits,
+            seed=seed,
+            caller=caller,
+            receipt=receipt,
+            functions=functions,
+            grants=None,
+            inline=False,
+            profile=profile,
+            effect_approver=effect_approver,
         )
-        return self._start(False, tool, params, options, own)
+        check_text(tool, "tool")
+        _requests.check_has_store(self._dir, "run")
+        return self._start("tool", tool, params, options, own, effect_approver)
 
     def run_code(
         self,
@@ -292,41 +340,132 @@ class AsyncToolbox:
         caller: Caller | None = None,
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         grants: Mapping[str, Any] | None = None,
+        profile: bool = False,
     ) -> AsyncRun[Any]:
         """Starts code that is not stored: see :class:`AsyncRun` and :meth:`Toolbox.run_code`."""
         options, own = _requests.call_options(
-            limits=limits, seed=seed, caller=caller, receipt=False, functions=functions, grants=grants, inline=False
+            limits=limits,
+            seed=seed,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=grants,
+            inline=False,
+            profile=profile,
         )
-        return self._start(True, code, params, options, own)
+        return self._start("code", code, params, options, own)
+
+    def run_suspendable(
+        self,
+        tool: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        limits: Limits | None = None,
+        seed: int = 0,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        effect_approver: EffectApprover | None = None,
+    ) -> AsyncSuspendableRun[Any]:
+        """Starts a run that may be suspended: see :class:`AsyncSuspendableRun` and :meth:`Toolbox.run_suspendable`."""
+        options, own = _requests.call_options(
+            limits=limits,
+            seed=seed,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=None,
+            inline=False,
+            effect_approver=effect_approver,
+        )
+        check_text(tool, "tool")
+        _requests.check_has_store(self._dir, "run_suspendable")
+        wire = encode_object(params, "params")
+        return self._start_suspendable("suspendable", tool, wire, options, *self._run_host(own, effect_approver))
+
+    def resume(
+        self,
+        run: str | SuspendedRun | SuspendedRunInfo,
+        *,
+        answers: Mapping[str, Any] | None = None,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        effect_approver: EffectApprover | None = None,
+    ) -> AsyncSuspendableRun[Any]:
+        """Resumes a suspended run: see :class:`AsyncSuspendableRun` and :meth:`Toolbox.resume`."""
+        options, own = _requests.call_options(
+            limits=None,
+            seed=0,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=None,
+            inline=False,
+            effect_approver=effect_approver,
+        )
+        suspended, wire, failures = _requests.resume_request(run, answers)
+        _requests.check_has_store(self._dir, "resume")
+        host, waiter = self._run_host(own, effect_approver)
+        host.errors.extend(failures)
+        return self._start_suspendable("resume", suspended, wire, options, host, waiter)
+
+    async def suspended(self) -> Sequence[SuspendedRunInfo]:
+        """See :meth:`Toolbox.suspended`."""
+        return _suspend.to_suspended_run_infos(await self._call("suspended", {}))
 
     def _start(
-        self, is_code: bool, subject: str, params: Mapping[str, Any] | None, options: str, own: dict[str, Function]
+        self,
+        kind: Literal["tool", "code"],
+        subject: str,
+        params: Mapping[str, Any] | None,
+        options: str,
+        own: dict[str, Function],
+        effect_approver: EffectApprover | None = None,
     ) -> AsyncRun[Any]:
-        check_text(subject, "code" if is_code else "tool")
-        if not is_code:
-            _requests.check_has_store(self._dir, "run")
+        check_text(subject, kind)
         session, wire = self._opened(), encode_object(params, "params")
-        waiter = _LoopWaiter(asyncio.get_running_loop())
-        host = RunHost(self._state, {**self._state.functions, **own}, waiter, contextvars.copy_context())
+        host, waiter = self._run_host(own, effect_approver)
         return AsyncRun(
             host,
             waiter,
-            lambda sink, cancel, on_done: session.start(is_code, subject, wire, options, host, sink, cancel, on_done),
+            lambda sink, cancel, on_done: session.start(kind, subject, wire, options, host, sink, cancel, on_done),
         )
+
+    def _start_suspendable(
+        self,
+        kind: Literal["suspendable", "resume"],
+        subject: str,
+        wire: str,
+        options: str,
+        host: RunHost,
+        waiter: _LoopWaiter,
+    ) -> AsyncSuspendableRun[Any]:
+        session = self._opened()
+        return AsyncSuspendableRun(
+            host,
+            waiter,
+            lambda sink, cancel, on_done: session.start(kind, subject, wire, options, host, sink, cancel, on_done),
+        )
+
+    def _run_host(
+        self, own: dict[str, Function], effect_approver: EffectApprover | None = None
+    ) -> tuple[RunHost, _LoopWaiter]:
+        waiter = _LoopWaiter(asyncio.get_running_loop())
+        functions = {**self._state.functions, **own} if own else self._state.functions
+        return RunHost(self._state, functions, waiter, contextvars.copy_context(), effect_approver), waiter
 
     async def definitions(
         self, *, operations: Sequence[str] | None = None, published: int = 32
     ) -> Sequence[ToolDefinition]:
         """See :meth:`Toolbox.definitions`."""
         answer = await self._call(*_requests.definitions_request(operations, published))
-        return [from_json(ToolDefinition, tool) for tool in answer["tools"]]
+        return [_results.from_json(_results.ToolDefinition, tool) for tool in answer["tools"]]
 
     async def questions(
         self, name: str, args: Mapping[str, Any] | None = None, *, caller: Caller | None = None
     ) -> Sequence[Question]:
         """See :meth:`Toolbox.questions`."""
         answer = await self._call(*_requests.questions_request(name, args, caller))
-        return [from_json(Question, question) for question in answer["questions"]]
+        return [_results.from_json(_results.Question, question) for question in answer["questions"]]
 
     async def call(
         self,
@@ -352,8 +491,7 @@ class AsyncToolbox:
         )
         check_text(name, "name")
         session, wire = self._opened(), encode_object(args, "args")
-        waiter = _LoopWaiter(asyncio.get_running_loop())
-        host = RunHost(self._state, {**self._state.functions, **own}, waiter, contextvars.copy_context())
+        host, waiter = self._run_host(own)
         loop = asyncio.get_running_loop()
 
         def sink(update: str) -> None:
@@ -365,7 +503,7 @@ class AsyncToolbox:
             session.start_tool(name, wire, options, host, None if on_update is None else sink, cancel, on_done)
 
         called = await _Operation(waiter, start).end()
-        host.raise_interrupt()
+        host.raise_for_caller()
         return _requests.to_call_result(*called)
 
     async def create(
@@ -386,7 +524,7 @@ class AsyncToolbox:
         request = _requests.create_request(
             name, description, code, parameters, returns, capabilities, examples, tags, generated_from, replace
         )
-        return from_json(Created, await self._call(*request))
+        return _results.from_json(_results.Created, await self._call(*request))
 
     async def adopt(self, source: str, *, name: str = "tools.ts", replace: bool = False) -> list[Adopted]:
         """See :meth:`Toolbox.adopt`."""
@@ -407,11 +545,11 @@ class AsyncToolbox:
 
     async def show(self, tool: str, *, version: int | None = None) -> ToolDetails:
         """See :meth:`Toolbox.show`."""
-        return from_json(ToolDetails, await self._call("show", {"tool": tool, "version": version}))
+        return _results.from_json(_results.ToolDetails, await self._call("show", {"tool": tool, "version": version}))
 
     async def delete(self, tool: str) -> Deleted:
         """See :meth:`Toolbox.delete`."""
-        return from_json(Deleted, await self._call("delete", {"tool": tool}))
+        return _results.from_json(_results.Deleted, await self._call("delete", {"tool": tool}))
 
     async def search(self, query: str, *, limit: int = 10) -> Sequence[Hit]:
         """See :meth:`Toolbox.search`."""
@@ -454,7 +592,7 @@ class AsyncToolbox:
 
     async def question(self, tool: str) -> Question:
         """See :meth:`Toolbox.question`."""
-        return from_json(Question, await self._call("approval", {"tool": tool}))
+        return _results.from_json(_results.Question, await self._call("approval", {"tool": tool}))
 
     async def approve(self, tool: str | Question, *, by: str = "python") -> None:
         """See :meth:`Toolbox.approve`."""
@@ -470,21 +608,51 @@ class AsyncToolbox:
 
     async def analyze(self, source: str) -> Analysis:
         """See :meth:`Toolbox.analyze`."""
-        return from_json(Analysis, await self._call("analyze", {"source": source}))
+        return _results.from_json(_results.Analysis, await self._call("analyze", {"source": source}))
+
+    async def replay(self, receipt: str, *, any_version: bool = False) -> Replay:
+        """See :meth:`Toolbox.replay`."""
+        return _results.from_json(_results.Replay, await self._call(*_requests.replay_request(receipt, any_version)))
+
+    def changes(self, *, timeout: float | None = None) -> AsyncIterator[None]:
+        """See :meth:`Toolbox.changes`."""
+        poll = _requests.ChangePoll(timeout)
+        _requests.check_has_store(self._dir, "changes")
+        return self._changes(poll)
+
+    async def _changes(self, poll: _requests.ChangePoll) -> AsyncIterator[None]:
+        poll.has_changed(await self._call("generation", {}))
+        poll.wait_anew()
+        closing = asyncio.ensure_future(self._closed.wait())
+        try:
+            while (pause := poll.pause()) is not None:
+                await asyncio.wait({closing}, timeout=pause)
+                if closing.done():
+                    return
+                try:
+                    has_changed = poll.has_changed(await self._call("generation", {}))
+                except ToolcellError:
+                    if self._closed.is_set():
+                        return
+                    raise
+                if has_changed:
+                    yield
+                    poll.wait_anew()
+        finally:
+            closing.cancel()
 
     async def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         session = self._opened()
         _requests.check_has_store(self._dir, operation)
         wire = encode(request, f"the {operation} request")
-        waiter = _LoopWaiter(asyncio.get_running_loop())
-        host = RunHost(self._state, self._state.functions, waiter, contextvars.copy_context())
+        host, waiter = self._run_host({})
 
         def start(cancel: _native.Cancel, on_done: OnDone[str]) -> None:
             host.on_interrupt = cancel.cancel
             session.start_call(operation, wire, host, cancel, on_done)
 
         answer = await _Operation(waiter, start).end()
-        host.raise_interrupt()
+        host.raise_for_caller()
         return dict(json.loads(answer))
 
     def _opened(self) -> _native.Session:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from ._results import Run
+    from ._run import Run
 
 Effects = Literal["none", "started", "committed"]
 

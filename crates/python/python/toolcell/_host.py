@@ -3,95 +3,58 @@
 from __future__ import annotations
 
 import contextvars
-import dataclasses
 import functools
-import inspect
 import json
-import logging
 import math
 import typing
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypedDict, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from ._json import Json, check_texts, encode
-from ._results import Question, from_json
+from ._json import check_text, encode
+from ._lazy import LazyModule
 
-logger = logging.getLogger("toolcell")
+if TYPE_CHECKING:
+    import inspect
+    import logging
+
+    from . import _hooks, _results, _suspend
+    from ._hooks import Hook, Refuse
+    from ._results import Question
+    from ._suspend import HeldEffect
+else:
+    inspect, logging = LazyModule("inspect"), LazyModule("logging")
+    _hooks, _results, _suspend = (LazyModule(f"toolcell.{name}") for name in ("_hooks", "_results", "_suspend"))
 
 DEPTH: contextvars.ContextVar[int] = contextvars.ContextVar("toolcell_depth", default=0)
 """How many runs wait for what is going on here: a function that they call."""
 
 _Answer = Union[bool, None, "Refuse"]
-Approver = Callable[[Question], Union[_Answer, Awaitable[_Answer]]]
+Approver = Callable[["Question"], Union[_Answer, Awaitable[_Answer]]]
+EffectDecision = Union[bool, None]
+"""``True``: the effect is performed. ``False``: it is not. ``None``: not now; a run that may be suspended is suspended."""
+_Decisions = Union[EffectDecision, Sequence[EffectDecision]]
+EffectApprover = Callable[[Sequence["HeldEffect"]], Union[_Decisions, Awaitable[_Decisions]]]
+"""Decides about effects that are held together: one answer for all of them, or one for each."""
 SecretSource = Union[Mapping[str, str], Callable[[str], Union[str, None]]]
 
 
-class HookEvent(TypedDict, total=False):
-    """The call that a hook decides about: the keys of Toolcell's hooks, which are those of GitHub Copilot's and some more."""
+class Deferred:
+    """What a function returns that answers later.
 
-    hookEventName: Literal["preToolUse", "postToolUse"]
-    toolName: str
-    toolId: str
-    toolArgs: Json
-    timestamp: int
-    cwd: str
-    external: bool
-    sessionId: str
-    agentId: str
-    toolCallId: str
-    toolResult: dict[str, Json]
-
-
-class Verdict(TypedDict, total=False):
-    """What a hook says before a run; ``None`` is no objection."""
-
-    permissionDecision: Literal["allow", "deny", "ask"]
-    permissionDecisionReason: str
-    modifiedArgs: dict[str, Json]
-    additionalContext: str
-    suppressOutput: bool
-
-
-class Revision(TypedDict, total=False):
-    """What a hook says after a run; ``None`` is no change."""
-
-    modifiedResult: Json
-    error: str
-    additionalContext: str
-    suppressOutput: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class Refuse:
-    """An approver's no, with what the caller may do instead."""
-
-    feedback: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Hook:
-    """A hook: it decides about calls before they run, and may revise their results.
-
-    ``tools`` restricts it to names, or ``prefix*``. A hook that raises, hangs longer than ``timeout``
-    seconds or answers nonsense denies; after a run it withholds the result.
+    The run is suspended, if it is one of :meth:`Toolbox.run_suspendable`; ``ticket`` is the key of the
+    answer in :meth:`Toolbox.resume`. In other runs the call of the function fails.
     """
 
-    name: str
-    before: Callable[[HookEvent], Union[Verdict, None, Awaitable[Union[Verdict, None]]]] | None = None
-    after: Callable[[HookEvent], Union[Revision, None, Awaitable[Union[Revision, None]]]] | None = None
-    tools: Sequence[str] = ()
-    timeout: float = 5.0
+    __slots__ = ("ticket",)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"the name of a hook is {self.name!r}, it must be a str that is not empty")
-        # A str is a sequence of names of one letter each, of which no tool has one.
-        check_texts(self.tools, f"the tools of the hook {self.name!r}")
-        for phase in (self.before, self.after):
-            if phase is not None and not callable(phase):
-                raise TypeError(f"the hook {self.name!r} has a {type(phase).__name__}, it must be callable")
-        _check_timeout(self.timeout, f"the timeout of the hook {self.name!r}")
+    def __init__(self, ticket: str) -> None:
+        if not check_text(ticket, "ticket"):
+            raise ValueError("ticket is empty, it must name the answer")
+        self.ticket = ticket
+
+    def __repr__(self) -> str:
+        return f"Deferred({self.ticket!r})"
 
 
 class Function:
@@ -117,7 +80,7 @@ class Function:
         self.call = call
         self.result = result
         self.read_only = read_only
-        self.timeout = _check_timeout(timeout, "the timeout of a function")
+        self.timeout = check_timeout(timeout, "the timeout of a function")
         self._models: dict[str, Any] = {}
         self.parameters = parameters if parameters is not None else self._declared()
 
@@ -252,14 +215,14 @@ class HostState:
     ) -> None:
         self.functions = to_functions(functions, "functions")
         self.hooks: dict[str, Hook] = {}
-        if isinstance(hooks, Hook) or not isinstance(hooks, Sequence):
+        if not isinstance(hooks, Sequence):
             raise TypeError(f"hooks is a {type(hooks).__name__}, it must be a list of Hook")
         if approver is not None and not callable(approver):
             raise TypeError(f"approver is a {type(approver).__name__}, it must be callable")
         if secrets is not None and not isinstance(secrets, Mapping) and not callable(secrets):
             raise TypeError(f"secrets is a {type(secrets).__name__}, it must be a dict of str, or callable")
         for hook in hooks:
-            if not isinstance(hook, Hook):
+            if not isinstance(hook, _hooks.Hook):
                 raise TypeError(f"hooks has a {type(hook).__name__}, each must be a Hook")
             if hook.name in self.hooks:
                 raise ValueError(f"two hooks are named {hook.name!r}")
@@ -286,7 +249,11 @@ class HostState:
         }
 
 
-Wait = Callable[[Any, "float | None"], Any]
+class Cancelled(RuntimeError):
+    """The run ended before there was an answer."""
+
+
+Wait = Callable[[Any, "float | None", str], Any]
 
 
 class RunHost:
@@ -302,26 +269,34 @@ class RunHost:
         functions: dict[str, Function],
         wait: Wait,
         context: contextvars.Context | None = None,
+        effect_approver: EffectApprover | None = None,
     ) -> None:
         self._state = state
         self._functions = functions
         self._wait = wait
         self._context = context if context is not None else contextvars.Context()
+        self._effect_approver = effect_approver
         self.depth = DEPTH.get()
         self.errors: deque[BaseException] = deque(maxlen=8)
         self.interrupt: BaseException | None = None
         self.on_interrupt: Callable[[], None] = lambda: None
+        # What the effect approver raised: the run goes on without its effects, and then the caller gets it.
+        self._raised: Exception | None = None
 
     def __call__(self, kind: str, name: str, payload: str, timeout: float | None) -> str:
         if self.interrupt is not None:
             raise RuntimeError("the run was interrupted")
+        if kind == "effects" and self._raised is not None:
+            raise RuntimeError("the effect approver has failed")
         try:
             # A copy, because several callbacks of a run may go on at once.
             return self._context.copy().run(self._serve, kind, name, json.loads(payload), timeout)
         except Exception as error:
             if kind == "function":
                 self.errors.append(error)
-            logger.debug("the %s `%s` failed", kind, name, exc_info=True)
+            elif kind == "effects" and not isinstance(error, Cancelled):
+                self._raised = error
+            logging.getLogger("toolcell").debug("the %s `%s` failed", kind, name, exc_info=True)
             raise RuntimeError(message_of(error)) from None
         except BaseException as error:
             # Such as Ctrl-C: it is for the caller of the run, not for the tool.
@@ -329,11 +304,13 @@ class RunHost:
             self.on_interrupt()
             raise
 
-    def raise_interrupt(self) -> None:
+    def raise_for_caller(self) -> None:
         """Raises what was for the caller."""
         interrupt, self.interrupt = self.interrupt, None
         if interrupt is not None:
             raise interrupt
+        if self._raised is not None:
+            raise self._raised
 
     def cause_of(self, message: str) -> BaseException | None:
         """Returns what a function raised, if that is what the tool failed with."""
@@ -346,16 +323,24 @@ class RunHost:
 
     def _answer(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:
         if kind == "function":
-            return encode(self._wait(self._functions[name].invoke(payload), timeout), f"the result of `{name}`")
+            result = self._wait(self._functions[name].invoke(payload), timeout, f"the function `{name}`")
+            if isinstance(result, Deferred):
+                return encode({"ticket": result.ticket}, "the ticket")
+            return f'{{"value":{encode(result, f"the result of `{name}`")}}}'
         if kind in ("before", "after"):
             hook = self._state.hooks[name]
             call = hook.before if kind == "before" else hook.after
             assert call is not None
-            return encode(self._wait(call(payload), timeout), f"the answer of the hook `{name}`")
+            return encode(self._wait(call(payload), timeout, f"the hook `{name}`"), f"the answer of the hook `{name}`")
         if kind == "approve":
             assert self._state.approver is not None
-            answer = self._wait(self._state.approver(from_json(Question, payload)), timeout)
-            return encode(_answer(answer), "the answer")
+            question = _results.from_json(_results.Question, payload)
+            return encode(_answer(self._wait(self._state.approver(question), timeout, "the approver")), "the answer")
+        if kind == "effects":
+            assert self._effect_approver is not None
+            held = [_suspend.to_held_effect(effect) for effect in payload]
+            answer = self._wait(self._effect_approver(held), timeout, "the effect approver")
+            return encode(_decisions(answer, len(held)), "the decisions")
         if kind == "secret":
             secrets = self._state.secrets
             assert secrets is not None
@@ -375,7 +360,7 @@ def message_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-def _check_timeout(timeout: float | None, name: str) -> float | None:
+def check_timeout(timeout: float | None, name: str) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
@@ -390,6 +375,23 @@ def _answer(answer: object) -> dict[str, str]:
         return {"answer": "refuse"}
     if answer is None:
         return {"answer": "defer"}
-    if isinstance(answer, Refuse):
+    if isinstance(answer, _hooks.Refuse):
         return {"answer": "refuse", "feedback": answer.feedback}
     raise TypeError(f"an approver returned a {type(answer).__name__}, it must be True, False, None or Refuse")
+
+
+def _decisions(answer: object, count: int) -> list[str]:
+    """Returns the decision about each of the effects that are held together."""
+    if isinstance(answer, (str, bytes)) or not isinstance(answer, Sequence):
+        return [_decision(answer, "", "True, False, None or a list of them")] * count
+    if len(answer) != count:
+        raise TypeError(f"an effect approver returned {len(answer)} decisions about {count} held effects")
+    return [_decision(one, f" at [{index}]", "True, False or None") for index, one in enumerate(answer)]
+
+
+def _decision(decision: object, place: str, expected: str) -> str:
+    # By identity, because 1 is equal to True.
+    for known, name in ((True, "perform"), (False, "refuse"), (None, "defer")):
+        if decision is known:
+            return name
+    raise TypeError(f"an effect approver returned a {type(decision).__name__}{place}, it must be {expected}")

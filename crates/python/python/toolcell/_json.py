@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import re
@@ -14,7 +13,7 @@ Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _escaping_encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 # Half of a character: JSON has an escape for it, and UTF-8 has none.
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"
 
 
 def encode(value: object, name: str) -> str:
@@ -30,14 +29,14 @@ def encode(value: object, name: str) -> str:
 
 def _to_text(value: object) -> str:
     text = _encoder.encode(value)
-    return text if text.isascii() or not _SURROGATE.search(text) else _escaping_encoder.encode(value)
+    return text if text.isascii() or not re.search(_SURROGATE, text) else _escaping_encoder.encode(value)
 
 
 def check_text(text: object, name: str) -> str:
     """Returns a source or a name, if it is a text."""
     if not isinstance(text, str):
         raise TypeError(f"{name} is a {type(text).__name__}, it must be a str")
-    if not text.isascii() and (half := _SURROGATE.search(text)):
+    if not text.isascii() and (half := re.search(_SURROGATE, text)):
         raise ValueError(f"{name} has half a character ({half.group()!r}) at {half.start()}: it must be valid Unicode")
     return text
 
@@ -74,9 +73,12 @@ def _plain(value: object, path: str, within: tuple[int, ...]) -> Json:
     dump = getattr(value, "model_dump", None)
     if dump is not None and not isinstance(value, type):
         return _plain(dump(mode="json"), path, inside)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return _plain(fields, path, inside)
+    if hasattr(type(value), "__dataclass_fields__"):
+        # It has been imported by then.
+        from dataclasses import fields
+
+        members: Any = value
+        return _plain({field.name: getattr(members, field.name) for field in fields(members)}, path, inside)
     if isinstance(value, Mapping):
         plain: dict[str, Json] = {}
         for key, item in value.items():

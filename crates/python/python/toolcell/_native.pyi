@@ -1,11 +1,13 @@
 """The native module: it passes JSON."""
 
 from collections.abc import Callable
-from typing import final
+from typing import Literal, final, overload
 
 _Callback = Callable[[str, str, str, "float | None"], str]
 
 class NativeError(Exception): ...
+
+def flame_graph(profile: str) -> str: ...
 
 @final
 class Cancel:
@@ -49,9 +51,10 @@ class Session:
         cancel: Cancel,
         on_done: Callable[[str | None, str | None], None],
     ) -> None: ...
+    @overload
     def run(
         self,
-        is_code: bool,
+        kind: Literal["tool", "code"],
         subject: str,
         params: str,
         options: str,
@@ -59,9 +62,21 @@ class Session:
         on_update: Callable[[str], None] | None,
         cancel: Cancel,
     ) -> Run: ...
+    @overload
+    def run(
+        self,
+        kind: Literal["suspendable", "resume"],
+        subject: str,
+        params: str,
+        options: str,
+        callback: _Callback,
+        on_update: Callable[[str], None] | None,
+        cancel: Cancel,
+    ) -> Run | str: ...
+    @overload
     def start(
         self,
-        is_code: bool,
+        kind: Literal["tool", "code"],
         subject: str,
         params: str,
         options: str,
@@ -69,6 +84,18 @@ class Session:
         on_update: Callable[[str], None] | None,
         cancel: Cancel,
         on_done: Callable[[Run | None, str | None], None],
+    ) -> None: ...
+    @overload
+    def start(
+        self,
+        kind: Literal["suspendable", "resume"],
+        subject: str,
+        params: str,
+        options: str,
+        callback: _Callback,
+        on_update: Callable[[str], None] | None,
+        cancel: Cancel,
+        on_done: Callable[[Run | str | None, str | None], None],
     ) -> None: ...
     def call_tool(
         self,

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._errors import Refused, error_from_json
-from ._host import DEPTH, Function, HostState, to_functions
-from ._json import check_texts, encode, encode_object
-from ._results import (
-    Adopted,
-    CallResult,
-    Decision,
-    Explanation,
-    Hit,
-    Image,
-    Proof,
-    Question,
-    Reflection,
-    Run,
-    Tool,
-    ToolList,
-    from_json,
-)
+from ._host import DEPTH, EffectApprover, Function, HostState, check_timeout, message_of, to_functions
+from ._json import check_text, check_texts, encode, encode_object
+from ._lazy import LazyModule
+from ._run import Run
 
 if TYPE_CHECKING:
-    from . import _native
+    from . import _native, _results, _suspend
+    from ._results import Adopted, CallResult, Decision, Explanation, Hit, Proof, Question, Reflection, Tool, ToolList
+    from ._suspend import SuspendedRun, SuspendedRunInfo
+else:
+    _results, _suspend = LazyModule("toolcell._results"), LazyModule("toolcell._suspend")
 
 Isolation = Literal["worker", "process"]
-_WORKER = Path(__file__).parent / "bin" / "toolcell-worker"
+_WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "toolcell-worker")
 
 
 class Limits(TypedDict, total=False):
@@ -73,7 +63,7 @@ def open_options(
         if not isinstance(dir, (str, os.PathLike)):
             raise TypeError(f"dir is {dir!r}, it must be the path of a folder")
         options["dir"] = os.fspath(dir)
-        _check_is_for_store(Path(dir))
+        _check_is_for_store(options["dir"])
     if cwd is not None:
         options["cwd"] = os.fspath(cwd)
     if slots is not None:
@@ -82,16 +72,15 @@ def open_options(
         options["slots"] = slots
     if isinstance(policy, str) and policy and "\n" not in policy and "=" not in policy and "[" not in policy:
         raise ValueError(f"policy is {policy!r}, which is not TOML: for a file, pass a pathlib.Path")
-    if policy is not None:
-        options["policy"] = (
-            {"text": policy}
-            if isinstance(policy, str)
-            else {"path": os.fspath(policy), "text": Path(policy).read_text(encoding="utf-8")}
-        )
+    if isinstance(policy, str):
+        options["policy"] = {"text": policy}
+    elif policy is not None:
+        with open(policy, encoding="utf-8") as file:
+            options["policy"] = {"path": os.fspath(policy), "text": file.read()}
     if isolation == "worker":
-        if not _WORKER.exists():
+        if not os.path.exists(_WORKER):
             raise RuntimeError(f'{_WORKER} is missing: install the package again, or say isolation="process"')
-        options["worker"] = str(_WORKER)
+        options["worker"] = _WORKER
     elif isolation != "process":
         raise ValueError(f'isolation is {isolation!r}, it must be "worker" or "process"')
     return encode(options, "the options")
@@ -101,11 +90,13 @@ def open_options(
 _STORE_FILES = ("toolcell-store", "lock", "index.sqlite", "objects")
 
 
-def _check_is_for_store(folder: Path) -> None:
+def _check_is_for_store(folder: str) -> None:
     """Refuses to make a store between other files: in a folder that is neither new, empty, hidden nor a store."""
-    if not folder.is_dir() or folder.name.startswith(".") or any((folder / name).exists() for name in _STORE_FILES):
+    name = os.path.basename(os.path.normpath(folder))
+    if not os.path.isdir(folder) or (name.startswith(".") and name != "."):
         return
-    if any(folder.iterdir()):
+    files = os.listdir(folder)
+    if files and not any(name in files for name in _STORE_FILES):
         raise ValueError(f"{folder} is not a store, and has other files in it: name a new or an empty folder")
 
 
@@ -140,10 +131,13 @@ def call_options(
     grants: Mapping[str, Any] | None,
     inline: bool,
     approved: Sequence[Question] = (),
+    profile: bool = False,
+    effect_approver: EffectApprover | None = None,
 ) -> tuple[str, dict[str, Function]]:
     """Returns the options of a run, and the functions that only it may call."""
     depth = DEPTH.get()
-    if not depth and not approved and limits is None and functions is None and caller is None and grants is None and not seed and not receipt:
+    is_plain = limits is None and functions is None and caller is None and grants is None and effect_approver is None
+    if is_plain and not (depth or approved or seed or receipt or profile):
         return "", {}
     options: dict[str, Any] = {"depth": depth}
     if limits is not None:
@@ -161,6 +155,12 @@ def call_options(
         options["approved"] = [{key: question[key] for key in _QUESTION_KEYS} for question in answered]
     if receipt:
         options["receipt"] = True
+    if profile:
+        options["profile"] = True
+    if effect_approver is not None:
+        if not callable(effect_approver):
+            raise TypeError(f"effect_approver is a {type(effect_approver).__name__}, it must be callable")
+        options["hasEffectApprover"] = True
     if grants is not None:
         options["grants"] = grants
     own = to_functions(functions, "functions")
@@ -186,14 +186,14 @@ def _check_caller(caller: Caller) -> Caller:
 
 
 def _check_question(question: object) -> Question:
-    if not isinstance(question, Question):
+    if not isinstance(question, _results.Question):
         raise TypeError(f"approved has a {type(question).__name__}, each must be a Question")
     return question
 
 
 Request = tuple[str, dict[str, Any]]
 
-_WITHOUT_STORE = ("decide", "analyze", "reflect", "definitions", "questions", "find_tests", "run_test")
+_WITHOUT_STORE = ("decide", "analyze", "reflect", "replay", "definitions", "questions", "find_tests", "run_test")
 
 
 def check_has_store(dir: str | os.PathLike[str] | None, operation: str) -> None:
@@ -255,8 +255,64 @@ def decide_request(
     return "decide", {"call": event, "ask": ask}
 
 
+def resume_request(
+    run: str | SuspendedRun | SuspendedRunInfo, answers: Mapping[str, Any] | None
+) -> tuple[str, str, list[BaseException]]:
+    """Returns the identifier of a suspended run, the answers of its functions as JSON, and the exceptions among them."""
+    if not isinstance(run, str):
+        if not isinstance(run, (_suspend.SuspendedRun, _suspend.SuspendedRunInfo)):
+            raise TypeError(f"run is a {type(run).__name__}, it must be a SuspendedRun or the identifier of one")
+        run = run.run
+    answers = {} if answers is None else answers
+    if not isinstance(answers, Mapping):
+        raise TypeError(f"answers is a {type(answers).__name__}, it must be a dict")
+    wire: list[str] = []
+    failures: list[BaseException] = []
+    for ticket, answer in answers.items():
+        if not isinstance(ticket, str):
+            raise TypeError(f"answers has the key {ticket!r}, which is a {type(ticket).__name__}, not a str")
+        kind = "value"
+        if isinstance(answer, BaseException):
+            failures.append(answer)
+            kind, answer = "error", message_of(answer)
+        wire.append(f'{encode(ticket, "a ticket")}:{{"{kind}":{encode(answer, f"answers[{ticket!r}]")}}}')
+    return check_text(run, "run"), "{" + ",".join(wire) + "}", failures
+
+
+def replay_request(receipt: str, any_version: bool) -> Request:
+    return "replay", {"receipt": check_text(receipt, "receipt"), "anyVersion": any_version}
+
+
+_POLL_INTERVAL = 0.5
+
+
+class ChangePoll:
+    """Decides when :meth:`Toolbox.changes` looks at the store, and when it ends. ``timeout`` is in seconds."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._timeout = check_timeout(timeout, "timeout")
+        self._known: str | None = None
+        self._since = 0.0
+
+    def wait_anew(self) -> None:
+        """Starts the time without a change."""
+        self._since = time.monotonic()
+
+    def pause(self) -> float | None:
+        """Returns the seconds until the next look; ``None`` if the time without a change is over."""
+        if self._timeout is None:
+            return _POLL_INTERVAL
+        left = self._since + self._timeout - time.monotonic()
+        return min(_POLL_INTERVAL, left) if left > 0 else None
+
+    def has_changed(self, answer: dict[str, Any]) -> bool:
+        """Returns whether the store has changed since the last look. The first one is the base line."""
+        known, self._known = self._known, answer["generation"]
+        return known not in (None, self._known)
+
+
 def approve_request(tool: str | Question, by: str) -> Request:
-    if isinstance(tool, Question):
+    if isinstance(tool, _results.Question):
         if tool.tool_id is None or tool.digest is None:
             raise ValueError("this question is about a call, not about a stored tool: answer it in the approver")
         return "approve", {"tool": tool.tool_id, "by": by, "digest": tool.digest}
@@ -275,17 +331,19 @@ def questions_request(name: str, args: Mapping[str, Any] | None, caller: Caller 
 
 
 def to_call_result(answer: str, native: _native.Run | None) -> CallResult:
+    from base64 import b64decode
+
     data = json.loads(answer)
     run: Run[Any] | None = None
     if native is not None:
         value = native.value
         run = Run(native, None if value is None else json.loads(value))
     error = data["error"]
-    return CallResult(
+    return _results.CallResult(
         text=data["text"],
         is_error=data["isError"],
         structured=data["structured"],
-        images=[Image(image["mimeType"], base64.b64decode(image["data"])) for image in data["images"]],
+        images=[_results.Image(image["mimeType"], b64decode(image["data"])) for image in data["images"]],
         error=None if error is None else error_from_json(json.dumps(error), run),
         run=run,
     )
@@ -293,7 +351,7 @@ def to_call_result(answer: str, native: _native.Run | None) -> CallResult:
 
 def to_adopted(answer: dict[str, Any]) -> list[Adopted]:
     return [
-        Adopted(
+        _results.Adopted(
             name=tool["name"],
             id=tool.get("id"),
             created=tool.get("created", False),
@@ -304,20 +362,21 @@ def to_adopted(answer: dict[str, Any]) -> list[Adopted]:
 
 
 def to_list(answer: dict[str, Any]) -> ToolList:
-    tools = [from_json(Tool, tool) for tool in answer["tools"]]
-    return ToolList(tools=tools, total=answer["total"], cursor=answer["cursor"], text=answer["text"])
+    tools = [_results.from_json(_results.Tool, tool) for tool in answer["tools"]]
+    return _results.ToolList(tools=tools, total=answer["total"], cursor=answer["cursor"], text=answer["text"])
 
 
 def to_hits(answer: dict[str, Any]) -> list[Hit]:
-    return [Hit(tool=from_json(Tool, tool), coverage=tool["coverage"]) for tool in answer["tools"]]
+    tools = answer["tools"]
+    return [_results.Hit(tool=_results.from_json(_results.Tool, tool), coverage=tool["coverage"]) for tool in tools]
 
 
 def to_tools(answer: dict[str, Any]) -> list[Tool]:
-    return [from_json(Tool, tool) for tool in answer["tools"]]
+    return [_results.from_json(_results.Tool, tool) for tool in answer["tools"]]
 
 
 def to_decision(answer: dict[str, Any]) -> Decision:
-    return Decision(
+    return _results.Decision(
         permission=answer.get("permissionDecision"),
         decided_by=answer["decidedBy"],
         reason=answer.get("permissionDecisionReason"),
@@ -329,7 +388,7 @@ def to_decision(answer: dict[str, Any]) -> Decision:
 
 def to_explanation(answer: dict[str, Any]) -> Explanation:
     error = answer["error"]
-    return Explanation(
+    return _results.Explanation(
         admitted=answer["admitted"],
         asks=answer["asks"],
         steps=answer["steps"],
@@ -338,8 +397,8 @@ def to_explanation(answer: dict[str, Any]) -> Explanation:
 
 
 def to_reflection(answer: dict[str, Any]) -> Reflection:
-    return from_json(Reflection, answer)
+    return _results.from_json(_results.Reflection, answer)
 
 
 def to_proof(answer: dict[str, Any]) -> Proof:
-    return from_json(Proof, answer)
+    return _results.from_json(_results.Proof, answer)

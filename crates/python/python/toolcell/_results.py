@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from ._errors import Effects, ToolcellError
+from ._errors import ToolcellError
 from ._json import Json
+from ._run import Run
 
-if TYPE_CHECKING:
-    from . import _native
-
-T = TypeVar("T")
 _R = TypeVar("_R")
 
 
@@ -34,128 +29,6 @@ class ValueWarning:
     place: Literal["params", "result"]
     path: str
     message: str
-
-
-class _Snapshot:
-    """What is kept of a run in another process: the attributes of the native one."""
-
-    def __init__(self, native: Any) -> None:
-        for name in ("value", "failure", "fuel", "load_fuel", "memory_bytes", "duration", "effects", "tool"):
-            setattr(self, name, getattr(native, name))
-        self._text, self._details = native.text(), native.details()
-
-    def text(self) -> str:
-        return str(self._text)
-
-    def details(self) -> str:
-        return str(self._details)
-
-
-class Run(Generic[T]):
-    """A run that took place. ``value`` is what the tool returned; ``None`` also for ``undefined``."""
-
-    __slots__ = ("_native", "_details", "value")
-
-    value: T
-
-    def __init__(self, native: _native.Run, value: T) -> None:
-        self._native = native
-        self._details: dict[str, Any] | None = None
-        self.value = value
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Run, (_Snapshot(self._native), self.value)
-
-    @property
-    def tool_id(self) -> str | None:
-        """The identifier of the tool; ``None`` for code that is not stored."""
-        tool = self._native.tool
-        return tool[0] if tool else None
-
-    @property
-    def tool_name(self) -> str | None:
-        """The name of the tool; ``None`` for code that is not stored."""
-        tool = self._native.tool
-        return tool[1] if tool else None
-
-    @property
-    def fuel(self) -> int:
-        """The fuel of the call, about one unit per Wasm instruction: the same on every machine."""
-        return self._native.fuel
-
-    @property
-    def load_fuel(self) -> int:
-        """The fuel of loading the source; 0 where it was loaded before."""
-        return self._native.load_fuel
-
-    @property
-    def memory_bytes(self) -> int:
-        """The memory in bytes."""
-        return self._native.memory_bytes
-
-    @property
-    def duration(self) -> float:
-        """The duration in seconds."""
-        return self._native.duration
-
-    @property
-    def effects(self) -> Effects:
-        """How far the run changed the world: ``none``, ``started`` or ``committed``."""
-        return self._native.effects  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
-
-    @property
-    def text(self) -> str:
-        """What a model reads."""
-        return self._native.text()
-
-    @property
-    def logs(self) -> Sequence[LogLine]:
-        """The lines that the tool wrote to the console."""
-        return [LogLine(line["level"], line["text"]) for line in self._detail("logs")]
-
-    @property
-    def warnings(self) -> Sequence[ValueWarning]:
-        """Values that could not be represented exactly."""
-        return [ValueWarning(one["place"], one["path"], one["message"]) for one in self._detail("warnings")]
-
-    @property
-    def context(self) -> Sequence[tuple[str, str]]:
-        """Texts that hooks add for the model: the name of the hook, and the text."""
-        return [(one["hook"], one["text"]) for one in self._detail("context")]
-
-    @property
-    def suppressed(self) -> bool:
-        """Whether a hook keeps the output from the model."""
-        return bool(self._detail("suppressed"))
-
-    @property
-    def record(self) -> str | None:
-        """The hash of the record of the run."""
-        return self._detail("record")  # type: ignore[no-any-return]
-
-    @property
-    def receipt(self) -> str | None:
-        """The receipt, if one was asked for: ``toolcell replay`` re-executes the run from it."""
-        return self._detail("receipt")  # type: ignore[no-any-return]
-
-    def _detail(self, key: str) -> Any:
-        if self._details is None:
-            self._details = json.loads(self._native.details())
-        return self._details.get(key)
-
-    def __repr__(self) -> str:
-        value = repr(self.value)
-        shown = value if len(value) <= 80 else value[:79] + "…"
-        return f"Run(value={shown}, fuel={self.fuel}, duration={self.duration:.6f})"
-
-    def _repr_html_(self) -> str:
-        """A table for notebooks."""
-        value = json.dumps(self.value, indent=1, ensure_ascii=False, default=repr)
-        rows = [("value", value), ("fuel", f"{self.fuel:,}"), ("memory", f"{self.memory_bytes:,} bytes")]
-        rows += [("duration", f"{self.duration * 1e3:.3f} ms"), ("effects", self.effects)]
-        rows += [("console", "\n".join(line.text for line in self.logs))] if self.logs else []
-        cells = (f"<tr><th>{name}</th><td><pre>{html.escape(text)}</pre></td></tr>" for name, text in rows)
-        return f"<table>{''.join(cells)}</table>"
 
 
 @dataclass(frozen=True)
@@ -200,6 +73,15 @@ class Created:
     needs_approval: str | None
     """Why the tool needs an approval before it runs; ``None`` if it needs none."""
     text: str
+
+    def _repr_html_(self) -> str:
+        """The tool and its findings, for notebooks."""
+        from . import _html
+
+        rows = [("name", self.name), ("version", self.version), ("identifier", self.id)]
+        rows += [("safety", self.safety_score), ("quality", self.quality_score), ("verification", self.verification_status)]
+        rows += [("needs an approval", self.needs_approval)] if self.needs_approval is not None else []
+        return _html.table((), rows) + _html.findings_table(self.findings)
 
 
 @dataclass(frozen=True)
@@ -296,6 +178,36 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class ReplayDifference:
+    """A difference between a run and its replay: in ``part``, such as ``outcome`` or ``fuel``."""
+
+    part: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The replay of a run from its receipt.
+
+    ``reproduced``: it came out the same. ``value`` is what the tool returned; ``None`` also for
+    ``undefined`` and for a failure. ``signed_by`` is the public key of the signature in hexadecimal,
+    and ``signed_here`` says whether it is that of this store.
+    """
+
+    reproduced: bool
+    tool_id: str
+    outcome: Literal["returned", "threw", "stopped"]
+    fuel: int
+    load_fuel: int
+    signed_by: str
+    signed_here: bool
+    differences: Sequence[ReplayDifference]
+    notes: Sequence[str]
+    text: str
+    value: Json = None
+
+
+@dataclass(frozen=True)
 class Decision:
     """The decision about a call of a tool that Toolcell does not run.
 
@@ -370,6 +282,13 @@ class Analysis:
     quality_score: float
     findings: Sequence[Finding]
 
+    def _repr_html_(self) -> str:
+        """The scores and the findings, for notebooks."""
+        from . import _html
+
+        scores = _html.table((), [("safety", self.safety_score), ("quality", self.quality_score)])
+        return scores + _html.findings_table(self.findings)
+
 
 @dataclass(frozen=True)
 class ToolDefinition:
@@ -423,7 +342,7 @@ def _to_json(value: Any) -> Json:
     return value  # type: ignore[no-any-return]
 
 
-_NESTED: dict[str, type[Any]] = {"parameters": Parameter, "findings": Finding}
+_NESTED: dict[str, type[Any]] = {"parameters": Parameter, "findings": Finding, "differences": ReplayDifference}
 
 
 def from_json(kind: type[_R], data: dict[str, Any]) -> _R:

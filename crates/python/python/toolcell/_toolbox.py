@@ -3,48 +3,57 @@
 from __future__ import annotations
 
 import contextvars
-import inspect
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native, _requests
-from ._errors import ToolFailed, error_from_json
-from ._host import Approver, Function, Hook, HostState, RunHost, SecretSource
+from ._errors import ToolcellError, ToolFailed, error_from_json
+from ._host import Approver, EffectApprover, Function, HostState, RunHost, SecretSource
 from ._json import Json, check_text, encode, encode_object
+from ._lazy import LazyModule
 from ._requests import Caller, Isolation, Limits
-from ._results import (
-    Adopted,
-    Analysis,
-    CallResult,
-    Created,
-    Decision,
-    Deleted,
-    Explanation,
-    Hit,
-    Proof,
-    Question,
-    Reflection,
-    Run,
-    Tool,
-    ToolDefinition,
-    ToolDetails,
-    ToolList,
-    from_json,
-)
+from ._run import Run
+
+if TYPE_CHECKING:
+    import inspect
+
+    from . import _results, _suspend
+    from ._hooks import Hook
+    from ._results import (
+        Adopted,
+        Analysis,
+        CallResult,
+        Created,
+        Decision,
+        Deleted,
+        Explanation,
+        Hit,
+        Proof,
+        Question,
+        Reflection,
+        Replay,
+        Tool,
+        ToolDefinition,
+        ToolDetails,
+        ToolList,
+    )
+    from ._suspend import SuspendedRun, SuspendedRunInfo
+else:
+    inspect, _results, _suspend = (LazyModule(name) for name in ("inspect", "toolcell._results", "toolcell._suspend"))
 
 _Self = TypeVar("_Self", bound="Toolbox")
 _T = TypeVar("_T")
 
 
-def _wait(value: Any, timeout: float | None) -> Any:
+def _wait(value: Any, timeout: float | None, name: str) -> Any:
     if inspect.isawaitable(value):
         if inspect.iscoroutine(value):
             value.close()
-        raise TypeError("it is asynchronous: use an AsyncToolbox")
+        raise TypeError(f"{name} is asynchronous: use an AsyncToolbox")
     return value
 
 
@@ -58,11 +67,18 @@ def finish(native: _native.Run, host: RunHost) -> Run[Any]:
     raise error from (host.cause_of(error.message) if isinstance(error, ToolFailed) else None)
 
 
+def finish_suspendable(native: _native.Run | str, host: RunHost) -> Run[Any] | SuspendedRun:
+    """Returns a run that was suspended, or one that took place."""
+    return _suspend.to_suspended_run(native) if isinstance(native, str) else finish(native, host)
+
+
 class _BlockingHost(RunHost):
     """Serves a call that blocks its thread."""
 
-    def __init__(self, state: HostState, functions: dict[str, Function]) -> None:
-        super().__init__(state, functions, _wait, contextvars.copy_context())
+    def __init__(
+        self, state: HostState, functions: dict[str, Function], effect_approver: EffectApprover | None = None
+    ) -> None:
+        super().__init__(state, functions, _wait, contextvars.copy_context(), effect_approver)
         self.cancel = _native.Cancel(threading.current_thread() is threading.main_thread())
         self.on_interrupt = self.cancel.cancel
 
@@ -71,9 +87,13 @@ class _BlockingHost(RunHost):
         try:
             done = call()
         except _native.NativeError as error:
-            raise self.interrupt or error_from_json(str(error)) from None
-        self.raise_interrupt()
-        return done
+            failure = str(error)
+        else:
+            self.raise_for_caller()
+            return done
+        # Outside of the handler: what is raised keeps its own cause.
+        self.raise_for_caller()
+        raise error_from_json(failure)
 
     def sink(self, on_update: Callable[[Json], None] | None) -> Callable[[str], None] | None:
         """Returns what gets partial results."""
@@ -94,8 +114,8 @@ class _BlockingHost(RunHost):
 class Toolbox:
     """Creates and runs tools, each call in a sealed cell.
 
-    ``dir`` is the folder of the store; without it nothing is stored, and only :meth:`run_code` and
-    :meth:`analyze` make sense. ``policy`` is TOML (a ``str``) or the path of a file (a ``Path``);
+    ``dir`` is the folder of the store; without it nothing is stored, and only :meth:`run_code`,
+    :meth:`analyze` and :meth:`replay` make sense. ``policy`` is TOML (a ``str``) or the path of a file (a ``Path``);
     without it the built-in policy holds. ``isolation`` is ``"worker"`` (each call in a confined process
     of its own pool) or ``"process"`` (in this process, without signal handlers).
 
@@ -135,9 +155,11 @@ class Toolbox:
             self._session = _native.Session(options, RunHost(self._state, self._state.functions, _wait))
         except _native.NativeError as error:
             raise error_from_json(str(error)) from None
+        self._closed = threading.Event()
 
     def close(self) -> None:
         """Cancels all runs, waits for their end, and ends the worker processes."""
+        self._closed.set()
         self._session.close()
 
     def __enter__(self: _Self) -> _Self:
@@ -159,15 +181,31 @@ class Toolbox:
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         on_update: Callable[[Json], None] | None = None,
         receipt: bool = False,
+        profile: bool = False,
+        effect_approver: EffectApprover | None = None,
     ) -> Run[Any]:
         """Runs a stored tool, by its name or identifier. ``on_update`` gets partial results.
+
+        ``effect_approver`` decides about the side effects of the tool before they happen; those that it
+        refuses or defers do not. What it raises is raised at the end of the run, without any further effect.
+        ``profile`` takes a fuel profile (:attr:`Run.profile`), for which ``isolation`` has to be ``"process"``.
 
         Raises :class:`ToolFailed`, :class:`Stopped` (:class:`RunTimeout` for a deadline) or :class:`Refused`.
         """
         options, own = _requests.call_options(
-            limits=limits, seed=seed, caller=caller, receipt=receipt, functions=functions, grants=None, inline=True
+            limits=limits,
+            seed=seed,
+            caller=caller,
+            receipt=receipt,
+            functions=functions,
+            grants=None,
+            inline=True,
+            profile=profile,
+            effect_approver=effect_approver,
         )
-        return self._run(False, tool, params, options, own, on_update)
+        check_text(tool, "tool")
+        _requests.check_has_store(self._dir, "run")
+        return self._run("tool", tool, params, options, own, on_update, effect_approver)
 
     def run_code(
         self,
@@ -180,53 +218,146 @@ class Toolbox:
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         grants: Mapping[str, Any] | None = None,
         on_update: Callable[[Json], None] | None = None,
+        profile: bool = False,
     ) -> Run[Any]:
         """Runs TypeScript or JavaScript that defines ``execute(params)`` once, and stores nothing.
 
         The code is granted ``grants`` (as in a policy: ``{"timers": True}``), and all functions of this
-        call and of the toolbox.
+        call and of the toolbox. ``profile`` is that of :meth:`run`.
 
         Raises as :meth:`run`.
         """
         options, own = _requests.call_options(
-            limits=limits, seed=seed, caller=caller, receipt=False, functions=functions, grants=grants, inline=True
+            limits=limits,
+            seed=seed,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=grants,
+            inline=True,
+            profile=profile,
         )
-        return self._run(True, code, params, options, own, on_update)
+        return self._run("code", code, params, options, own, on_update)
+
+    def run_suspendable(
+        self,
+        tool: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        limits: Limits | None = None,
+        seed: int = 0,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        on_update: Callable[[Json], None] | None = None,
+        effect_approver: EffectApprover | None = None,
+    ) -> Run[Any] | SuspendedRun:
+        """Runs a stored tool, and suspends the run when all that it waits for takes time.
+
+        It may wait for a decision that ``effect_approver`` defers (``None``), and for a function that answers
+        later (:class:`Deferred`). :meth:`suspended` lists the suspended runs of the store, and :meth:`resume`
+        resumes one, also in another process.
+
+        Raises as :meth:`run`. What the approver raises is raised once the run is suspended or has ended.
+        """
+        options, own = _requests.call_options(
+            limits=limits,
+            seed=seed,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=None,
+            inline=True,
+            effect_approver=effect_approver,
+        )
+        check_text(tool, "tool")
+        _requests.check_has_store(self._dir, "run_suspendable")
+        wire, host = encode_object(params, "params"), self._run_host(own, effect_approver)
+        return self._run_suspendable("suspendable", tool, wire, options, host, on_update)
+
+    def resume(
+        self,
+        run: str | SuspendedRun | SuspendedRunInfo,
+        *,
+        answers: Mapping[str, Any] | None = None,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        on_update: Callable[[Json], None] | None = None,
+        effect_approver: EffectApprover | None = None,
+    ) -> Run[Any] | SuspendedRun:
+        """Resumes a suspended run until it ends or is suspended again. A run is resumed at most once.
+
+        ``effect_approver`` decides about what is held; without one it stays held. ``answers`` are those of
+        functions, by their tickets; an exception is a failure of the function. The functions themselves have
+        to be there again, because an answer is checked against the result that they declare.
+
+        Raises as :meth:`run`; a run that is :class:`Refused` stays suspended.
+        """
+        options, own = _requests.call_options(
+            limits=None,
+            seed=0,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=None,
+            inline=True,
+            effect_approver=effect_approver,
+        )
+        suspended, wire, failures = _requests.resume_request(run, answers)
+        _requests.check_has_store(self._dir, "resume")
+        host = self._run_host(own, effect_approver)
+        host.errors.extend(failures)
+        return self._run_suspendable("resume", suspended, wire, options, host, on_update)
+
+    def suspended(self) -> Sequence[SuspendedRunInfo]:
+        """Returns the suspended runs, the oldest first."""
+        return _suspend.to_suspended_run_infos(self._call("suspended", {}))
 
     def _run(
         self,
-        is_code: bool,
+        kind: Literal["tool", "code"],
         subject: str,
         params: Mapping[str, Any] | None,
         options: str,
         own: dict[str, Function],
         on_update: Callable[[Json], None] | None,
+        effect_approver: EffectApprover | None = None,
     ) -> Run[Any]:
-        check_text(subject, "code" if is_code else "tool")
-        if not is_code:
-            _requests.check_has_store(self._dir, "run")
+        check_text(subject, kind)
         wire = encode_object(params, "params")
-        host, session = self._run_host(own), self._session
+        host, session = self._run_host(own, effect_approver), self._session
         sink = host.sink(on_update)
-        return finish(host.follow(lambda: session.run(is_code, subject, wire, options, host, sink, host.cancel)), host)
+        return finish(host.follow(lambda: session.run(kind, subject, wire, options, host, sink, host.cancel)), host)
 
-    def _run_host(self, own: dict[str, Function]) -> _BlockingHost:
+    def _run_suspendable(
+        self,
+        kind: Literal["suspendable", "resume"],
+        subject: str,
+        wire: str,
+        options: str,
+        host: _BlockingHost,
+        on_update: Callable[[Json], None] | None,
+    ) -> Run[Any] | SuspendedRun:
+        session, sink = self._session, host.sink(on_update)
+        ended = host.follow(lambda: session.run(kind, subject, wire, options, host, sink, host.cancel))
+        return finish_suspendable(ended, host)
+
+    def _run_host(self, own: dict[str, Function], effect_approver: EffectApprover | None = None) -> _BlockingHost:
         for name, function in own.items():
             _check_sync(name, function)
         functions = {**self._state.functions, **own} if own else self._state.functions
-        return _BlockingHost(self._state, functions)
+        return _BlockingHost(self._state, functions, effect_approver)
 
     def definitions(self, *, operations: Sequence[str] | None = None, published: int = 32) -> Sequence[ToolDefinition]:
         """Returns what a model is offered: the operations (some, or none), and up to ``published`` approved tools."""
         answer = self._call(*_requests.definitions_request(operations, published))
-        return [from_json(ToolDefinition, tool) for tool in answer["tools"]]
+        return [_results.from_json(_results.ToolDefinition, tool) for tool in answer["tools"]]
 
     def questions(
         self, name: str, args: Mapping[str, Any] | None = None, *, caller: Caller | None = None
     ) -> Sequence[Question]:
         """Returns the questions that a person has to answer before a call would run. Runs nothing."""
         answer = self._call(*_requests.questions_request(name, args, caller))
-        return [from_json(Question, question) for question in answer["questions"]]
+        return [_results.from_json(_results.Question, question) for question in answer["questions"]]
 
     def call(
         self,
@@ -283,7 +414,7 @@ class Toolbox:
         request = _requests.create_request(
             name, description, code, parameters, returns, capabilities, examples, tags, generated_from, replace
         )
-        return from_json(Created, self._call(*request))
+        return _results.from_json(_results.Created, self._call(*request))
 
     def adopt(self, source: str, *, name: str = "tools.ts", replace: bool = False) -> list[Adopted]:
         """Stores each tool of a file that was written for pi or oh-my-pi, under its own name."""
@@ -304,11 +435,11 @@ class Toolbox:
 
     def show(self, tool: str, *, version: int | None = None) -> ToolDetails:
         """Returns all about a tool, or about a version of it (from 1)."""
-        return from_json(ToolDetails, self._call("show", {"tool": tool, "version": version}))
+        return _results.from_json(_results.ToolDetails, self._call("show", {"tool": tool, "version": version}))
 
     def delete(self, tool: str) -> Deleted:
         """Deletes a tool. Its versions stay in the store."""
-        return from_json(Deleted, self._call("delete", {"tool": tool}))
+        return _results.from_json(_results.Deleted, self._call("delete", {"tool": tool}))
 
     def search(self, query: str, *, limit: int = 10) -> Sequence[Hit]:
         """Returns the tools that match a text, the best first."""
@@ -351,7 +482,7 @@ class Toolbox:
 
     def question(self, tool: str) -> Question:
         """Returns what a person needs to approve a tool."""
-        return from_json(Question, self._call("approval", {"tool": tool}))
+        return _results.from_json(_results.Question, self._call("approval", {"tool": tool}))
 
     def approve(self, tool: str | Question, *, by: str = "python") -> None:
         """Approves a tool with the grants that the policy gives it now; a :class:`Question`, if it is still as it was shown."""
@@ -367,7 +498,40 @@ class Toolbox:
 
     def analyze(self, source: str) -> Analysis:
         """Analyses a source, and runs nothing."""
-        return from_json(Analysis, self._call("analyze", {"source": source}))
+        return _results.from_json(_results.Analysis, self._call("analyze", {"source": source}))
+
+    def replay(self, receipt: str, *, any_version: bool = False) -> Replay:
+        """Runs a tool again from the receipt of a run, and compares. It performs no effect, and needs no store.
+
+        A run of another guest or engine is refused, unless ``any_version``: then that is one of the ``notes``.
+        """
+        return _results.from_json(_results.Replay, self._call(*_requests.replay_request(receipt, any_version)))
+
+    def changes(self, *, timeout: float | None = None) -> Iterator[None]:
+        """Yields after each change of the tools or their approvals, whoever makes it; several may be one.
+
+        It blocks, looks at the store twice a second, and ends when the toolbox is closed, or after ``timeout``
+        seconds without a change. What changed before the iteration starts does not count.
+        """
+        poll = _requests.ChangePoll(timeout)
+        _requests.check_has_store(self._dir, "changes")
+        return self._changes(poll)
+
+    def _changes(self, poll: _requests.ChangePoll) -> Iterator[None]:
+        poll.has_changed(self._call("generation", {}))
+        poll.wait_anew()
+        while (pause := poll.pause()) is not None:
+            if self._closed.wait(pause):
+                return
+            try:
+                has_changed = poll.has_changed(self._call("generation", {}))
+            except ToolcellError:
+                if self._closed.is_set():
+                    return
+                raise
+            if has_changed:
+                yield
+                poll.wait_anew()
 
     def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         _requests.check_has_store(self._dir, operation)

@@ -3,6 +3,7 @@
 //! Invariant: whatever changes the set of tools, their metadata, their status or their approvals
 //! bumps the counter in the same transaction. Runs do not bump it, except one that demotes a tool.
 
+use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _};
 
 use rusqlite::{Connection, OptionalExtension as _};
@@ -10,6 +11,12 @@ use rusqlite::{Connection, OptionalExtension as _};
 /// The state of all tools at one moment. Two values are equal if nothing changed between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Generation(i64);
+
+impl fmt::Display for Generation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
 
 /// The current generation.
 pub(crate) fn current(transaction: &Connection) -> rusqlite::Result<Generation> {

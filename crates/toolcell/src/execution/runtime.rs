@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use toolcell_host::{ImageKind, Interruption, StartError};
 use toolcell_schema::Schema;
 use toolcell_store::{Entry, Fault, Store};
+use toolcell_tool::{ToolId, ToolSpec};
 
 use super::backend::{SandboxBackend, SandboxConfig};
 use super::cache::Cache;
@@ -102,14 +103,23 @@ impl Runtime {
         if let Some(ready) = self.cache.tool(&entry.id) {
             return Ok(ready);
         }
-        let spec = store.catalog().spec(entry)?;
+        Ok(self.load_spec(entry.id, store.catalog().spec(entry)?))
+    }
+
+    /// Analyses a tool that is not stored; once in this process, as long as there is room.
+    pub(crate) fn load_code(&self, spec: ToolSpec) -> Arc<LoadedTool> {
+        let id = spec.id();
+        self.cache.tool(&id).unwrap_or_else(|| self.load_spec(id, spec))
+    }
+
+    fn load_spec(&self, id: ToolId, spec: ToolSpec) -> Arc<LoadedTool> {
         let schema = Schema::compile(spec.parameters());
         let ready = Arc::new(LoadedTool { schema, vetted: vet(spec) });
         // A refusal for lack of memory or threads is not cached: the next attempt may succeed.
         if !ready.vetted.as_ref().is_err_and(Refusal::is_transient) {
-            self.cache.insert_tool(entry.id, Arc::clone(&ready));
+            self.cache.insert_tool(id, Arc::clone(&ready));
         }
-        Ok(ready)
+        ready
     }
 
     /// Returns the prepared script with this key, if it is cached.
@@ -132,7 +142,7 @@ impl Runtime {
 
     /// Returns the cached tool with this identifier.
     #[cfg(test)]
-    pub(crate) fn cached_tool(&self, id: &toolcell_tool::ToolId) -> Option<Arc<LoadedTool>> {
+    pub(crate) fn cached_tool(&self, id: &ToolId) -> Option<Arc<LoadedTool>> {
         self.cache.tool(id)
     }
 }

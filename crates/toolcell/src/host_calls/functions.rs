@@ -138,9 +138,9 @@ impl HostFunction {
     #[must_use]
     pub fn with_implementation(
         self,
-        does: impl Fn(&Value) -> Result<Value, FunctionFailure> + Send + Sync + 'static,
+        does: impl Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync + 'static,
     ) -> Self {
-        Self { handler: Arc::new(move |params| does(params).map(FunctionReply::Immediate)), ..self }
+        Self { handler: Arc::new(does), ..self }
     }
 
     /// Declares that the function neither blocks nor takes long. It then runs on the thread of the

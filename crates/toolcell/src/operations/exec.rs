@@ -27,10 +27,10 @@ use crate::host_calls::{GrantOpenError, HostFunctions, NestingContext, OpenReque
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunCode;
-use crate::vet::{Refusal, describe_findings, vet};
+use crate::vet::{Refusal, describe_findings};
 
 /// The name of code that has none, in stack traces and in the audit log.
-const CODE_NAME: &str = "code";
+pub(super) const CODE_NAME: &str = "code";
 
 /// Whether a draft is analyzed before it runs. Isolation does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -233,7 +233,8 @@ pub(crate) fn code_prompts(
 /// grants are the limit.
 fn code_draft(parts: &Parts, request: &RunCode) -> Result<Draft, ExecError> {
     let draft = Draft::from_bytes(CODE_NAME, request.code.as_bytes()).map_err(ExecError::Draft)?;
-    vet(code_spec(&draft)?)?;
+    let loaded = parts.runtime.load_code(code_spec(&draft)?);
+    loaded.vetted.as_ref().map_err(Clone::clone)?;
     if matches!(parts.admission.policy().approval().0, ApprovalMode::Never | ApprovalMode::Ask) {
         return Err(Denial::code_unapproved().into());
     }
@@ -266,6 +267,7 @@ fn run_code_inner(
         cancel: options.cancel.as_ref(),
         partial_sink: options.partial.as_ref(),
         on_overload: options.on_overload,
+        profile: options.profile.as_deref(),
         ..CallContext::default()
     };
     let caller = options.admission_mode();

@@ -17,12 +17,12 @@ use toolcell_host::{Budget, CallContext, ENGINE_VERSION, GUEST_DIGEST, Outcome, 
 use toolcell_i18n::{Message, message};
 use toolcell_tool::Draft;
 
-use super::exec::{ExecError, Precheck, exec};
+use super::exec::{CODE_NAME, CodeResult, ExecError, Precheck, exec, run_code};
 use super::lookup::find_tool;
 use super::run::{RunError, RunResult, run};
 use crate::execution::RunOptions;
 use crate::parts::Parts;
-use crate::request::RunTool;
+use crate::request::{RunCode, RunTool};
 
 pub use compare::{ProfileDelta, ProfileDifference};
 
@@ -148,6 +148,14 @@ pub enum ProfileError {
     #[code(ProfileInvalid)]
     #[hint("pass a file written by `toolcell profile --json`")]
     Malformed(Message),
+    /// There is nothing to draw: the tool does not load.
+    #[error("{tool} used no fuel, so there is nothing to draw")]
+    #[code(ProfileEmpty)]
+    #[hint("check why the tool does not load")]
+    Empty {
+        /// The name of the tool.
+        tool: String,
+    },
     /// The profiles were metered by different models.
     #[error(
         "the profiles use different fuel models: guest {} under Wasmtime {}, and guest {} under Wasmtime {}",
@@ -261,6 +269,19 @@ pub(crate) fn profile(
     let tool = ready.as_ref().and_then(|ready| ready.vetted.as_ref().ok());
     let source = tool.map_or("", |tool| tool.spec().source());
     let profile = Profile::from_report(ran.name.as_str(), source, &ran.report, &slot);
+    Ok((ran, profile))
+}
+
+/// Runs code as [`run_code`] does, and returns its fuel profile.
+pub(crate) fn profile_code(
+    parts: &Parts,
+    request: &RunCode,
+    options: &RunOptions,
+) -> Result<(CodeResult, Profile), ExecError> {
+    let slot = Arc::new(ProfileSlot::default());
+    let options = RunOptions { profile: Some(Arc::clone(&slot)), ..options.clone() };
+    let ran = run_code(parts, request, &options)?;
+    let profile = Profile::from_report(CODE_NAME, &request.code, &ran.report, &slot);
     Ok((ran, profile))
 }
 

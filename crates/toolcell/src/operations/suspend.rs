@@ -118,7 +118,7 @@ fn resume_inner(
     }
     attempted.set_permit(&permit);
     attempted.set_seed(kept.random);
-    suspend::deliver_answers(parts.resources.functions(), &mut kept.pending, request)?;
+    suspend::deliver_answers([parts.resources.functions(), &options.functions], &mut kept.pending, request)?;
     let planned = kept.planned || !kept.pending.held.is_empty();
     let nobody = || planned.then(|| Arc::new(DeferAll) as Arc<dyn EffectApprover>);
     let options = RunOptions { effect_approver: options.effect_approver.clone().or_else(nobody), ..options.clone() };

@@ -7,9 +7,10 @@ use super::error::RunSuspendError;
 use super::types::ResumeRequest;
 use crate::host_calls::{FunctionCallError, HostFunctions, PendingCallback, PendingHostCalls, function_output};
 
-/// Delivers the answers to the calls that wait for them.
+/// Delivers the answers to the calls that wait for them. `functions` are those of the toolbox, then those of the
+/// run.
 pub(crate) fn deliver_answers(
-    functions: &HostFunctions,
+    functions: [&HostFunctions; 2],
     pending: &mut PendingHostCalls,
     request: &ResumeRequest,
 ) -> Result<(), RunSuspendError> {
@@ -29,9 +30,9 @@ pub(crate) fn deliver_answers(
 }
 
 /// Converts an answer into a completion, and checks it against the function's declared result.
-fn to_completion(functions: &HostFunctions, ticketed: &PendingCallback, request: &ResumeRequest) -> Completion {
+fn to_completion(functions: [&HostFunctions; 2], ticketed: &PendingCallback, request: &ResumeRequest) -> Completion {
     let name = &ticketed.function;
-    let function = ToolName::parse(name).ok().and_then(|name| functions.get(&name));
+    let function = ToolName::parse(name).ok().and_then(|name| functions.iter().find_map(|of| of.get(&name)));
     let result = match (function, request.answers.get(&ticketed.ticket)) {
         (Some(function), Some(Ok(value))) => function_output(name, function.check_result(value.clone())),
         (_, Some(Err(failed))) => function_output(name, Err(FunctionCallError::Failed(failed.clone()))),
