@@ -21,7 +21,7 @@ pub trait Backend {
     /// Evaluates a script once.
     ///
     /// # Errors
-    /// Those of [`Sandbox::prepare`](crate::Sandbox::prepare), and `profile-in-jail`. Faults of the
+    /// Those of [`Sandbox::prepare`](crate::Sandbox::prepare). Faults of the
     /// script are reported as a [`PrepareResult`].
     fn prepare(
         &self,
@@ -33,7 +33,7 @@ pub trait Backend {
     /// Calls a prepared tool in its own instance.
     ///
     /// # Errors
-    /// Those of [`Sandbox::call`](crate::Sandbox::call), and `profile-in-jail`. Faults of the tool
+    /// Those of [`Sandbox::call`](crate::Sandbox::call). Faults of the tool
     /// are reported in the [`Report`].
     fn call(
         &self,
@@ -58,7 +58,7 @@ pub trait Backend {
     /// Resumes a suspended call.
     ///
     /// # Errors
-    /// Those of [`Sandbox::resume`](crate::Sandbox::resume), and `profile-in-jail`. Faults of the
+    /// Those of [`Sandbox::resume`](crate::Sandbox::resume). Faults of the
     /// tool are reported in the [`CallStatus`].
     fn resume(
         &self,

@@ -55,11 +55,6 @@ pub enum CallError {
         /// The broken rule, or the error that cannot happen.
         detail: String,
     },
-    /// A profile was requested for a call in a worker process, whose memory the host cannot read.
-    #[error("a call in the jail cannot be profiled")]
-    #[code(ProfileInJail)]
-    #[hint("profile it without --jail (TOOLCELL_JAIL); it uses the same fuel there")]
-    ProfileInJail,
 }
 
 impl From<BudgetError> for CallError {
@@ -85,7 +80,7 @@ mod tests {
     fn only_a_lack_of_memory_is_answered_with_more_memory() {
         let bug = CallError::bug("a frame is missing");
         assert_eq!((bug.code().as_str(), &*bug.to_string()), ("bug", "a bug in Toolcell: a frame is missing"));
-        for error in [bug, CallError::NoRandom(String::new()), CallError::RuntimeShutDown, CallError::ProfileInJail] {
+        for error in [bug, CallError::NoRandom(String::new()), CallError::RuntimeShutDown] {
             assert!(!error.hint().contains("memory"), "{error}");
         }
         assert!(CallError::NoInstance(Message::verbatim(String::new())).hint().contains("memory"));

@@ -13,10 +13,12 @@ mod sampler;
 
 use std::sync::{Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) use sampler::{GuestPosition, Sampler};
 
 /// The distribution of a call's fuel over functions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallProfile {
     /// Fuel of the call: the sum of the stacks and of the next three fields.
     pub fuel: u64,
@@ -36,7 +38,7 @@ pub struct CallProfile {
 }
 
 /// A function that was running.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProfiledFunction {
     /// The name in stack traces.
     pub name: String,
@@ -48,6 +50,21 @@ pub struct ProfiledFunction {
     pub column: u32,
 }
 
+impl CallProfile {
+    /// Returns whether this can be the profile of a call that burned this fuel: one that the profiler
+    /// would take.
+    #[must_use]
+    pub fn is_plausible(&self, fuel: u64) -> bool {
+        let parts = [self.engine, self.other_tools, self.unattributed].into_iter();
+        let sum = parts.chain(self.stacks.iter().map(|stack| stack.fuel)).try_fold(0_u64, u64::checked_add);
+        let is_known = |frame: &Frame| frame.function < self.functions.len();
+        sum == Some(fuel)
+            && self.fuel == fuel
+            && sampler::fits(&self.functions, &self.stacks)
+            && self.stacks.iter().all(|stack| stack.frames.iter().all(is_known))
+    }
+}
+
 impl ProfiledFunction {
     fn engine(name: &str) -> Self {
         Self { name: name.to_owned(), origin: FrameOrigin::Engine, line: 0, column: 0 }
@@ -55,7 +72,7 @@ impl ProfiledFunction {
 }
 
 /// The part of the program that defines a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FrameOrigin {
     /// The tool.
     Tool,
@@ -78,7 +95,7 @@ impl FrameOrigin {
 }
 
 /// A call stack, and the fuel that was charged to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stack {
     /// The frames, the outermost first.
     pub frames: Vec<Frame>,
@@ -87,7 +104,7 @@ pub struct Stack {
 }
 
 /// A position in a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Frame {
     /// The index of the function in [`CallProfile::functions`].
     pub function: usize,
@@ -115,7 +132,7 @@ impl ProfileSlot {
     }
 
     /// Stores the profile of a call.
-    pub(crate) fn put(&self, profile: CallProfile) {
+    pub fn put(&self, profile: CallProfile) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(profile);
     }
 }

@@ -367,18 +367,24 @@ fn the_command_line_has_it_as_one_switch() {
         let jailed = exec(words, jail);
         assert_eq!((&jailed["value"], &jailed["fuel"]), (&plain["value"], &plain["fuel"]));
     }
-    // A profile is not available in the jail, which shows where a call runs.
+    // A profile is the same there.
     let profile = |name: &str, value: &str| {
         let mut command = Command::new(binary());
         command.arg("--dir").arg(folder.path()).arg("profile").arg(&tool).args([SUM.0, "--json"]);
         command.env_remove("TOOLCELL_JAIL").env(name, value).output().unwrap()
     };
-    for value in ["1", "true", "YES", "on"] {
-        let refused = profile("TOOLCELL_JAIL", value);
-        assert!(String::from_utf8_lossy(&refused.stdout).contains("profile-in-jail"), "{value}: {refused:?}");
-    }
-    for value in ["0", "false", "No", "off", ""] {
-        assert!(profile("TOOLCELL_JAIL", value).status.success(), "{value}");
+    let (jailed, plain) = (profile("TOOLCELL_JAIL", "1"), profile("TOOLCELL_JAIL", "0"));
+    assert!(jailed.status.success() && jailed.stdout == plain.stdout && !plain.stdout.is_empty(), "{jailed:?}");
+    // A worker has one thread, which shows where a call runs.
+    let is_jailed = |value: &str| {
+        let mut command = Command::new(binary());
+        let said = command.args(["doctor", "--json"]).env("TOOLCELL_JAIL", value).output().unwrap();
+        String::from_utf8_lossy(&said.stdout).contains(r#""interruption":"fuel-slices""#)
+    };
+    for (values, expect) in [(&["1", "true", "YES", "on"][..], true), (&["0", "false", "No", "off", ""], false)] {
+        for value in values {
+            assert_eq!(is_jailed(value), expect, "{value}");
+        }
     }
     // A value that is not understood runs nothing: neither with the jail nor without it.
     for (name, value) in [("TOOLCELL_JAIL", "maybe"), ("TOOLCELL_JAIL", "2"), ("TOOLCELL_LANG", "klingon")] {

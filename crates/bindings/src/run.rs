@@ -10,7 +10,6 @@ use toolcell::{
     Lang, LimitOverrides, LogLineResponse, OnOverload, Params, PartialResultSink, Profile, Report, RunCode, RunOptions,
     RunResult, RunTool, ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
 };
-use toolcell_error::ErrorCode;
 
 use crate::effects::HostEffectApprover;
 use crate::failure::Failure;
@@ -118,7 +117,7 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunTool::new(tool, self.parse_params(params)?);
-        let takes_profile = self.takes_profile(options)?;
+        let takes_profile = options.profile;
         let (options, cancel) = (self.run_options(options, &control)?, control.cancel);
         let ran = if takes_profile {
             self.toolbox.profile(&request, &options).map(|(ran, profile)| (ran, Some(profile)))
@@ -141,7 +140,7 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunCode { code: code.to_owned(), parameters: self.parse_params(params)?, timeout_ms: None };
-        let takes_profile = self.takes_profile(options)?;
+        let takes_profile = options.profile;
         let (options, cancel) = (self.code_options(options, &control)?, control.cancel);
         let ran = if takes_profile {
             self.toolbox.profile_code(&request, &options).map(|(ran, profile)| (ran, Some(profile)))
@@ -150,18 +149,6 @@ impl Session {
         };
         let (ran, profile) = ran.map_err(|error| Failure::from_code(&error, self.lang).unless_cancelled(&cancel))?;
         Ok(CompletedRun { profile, ..CompletedRun::of_code(ran, self.lang) })
-    }
-
-    /// Returns whether a profile is taken. The memory of a worker process cannot be read for one.
-    fn takes_profile(&self, options: &CallOptions) -> Result<bool, Failure> {
-        if options.profile && self.has_workers {
-            return Err(Failure::refused(
-                ErrorCode::ProfileInJail,
-                "a run in a worker process cannot be profiled",
-                "profile it in a toolbox with the isolation \"process\", where it uses the same fuel",
-            ));
-        }
-        Ok(options.profile)
     }
 
     /// Returns the options of a run of code, which is granted the functions of the run.

@@ -14,8 +14,6 @@ pub struct Session {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) functions: Vec<DeclaredFunction>,
     pub(crate) has_approver: bool,
-    /// Whether calls run in worker processes.
-    pub(crate) has_workers: bool,
     pub(crate) caller: String,
     pub(crate) lang: Lang,
 }
@@ -48,8 +46,8 @@ impl Session {
             config.secrets = Arc::new(move |name: &SecretName| resolve_secret(&*host, name));
         }
         let toolbox = open_toolbox(options.dir.as_deref(), config, lang)?;
-        let (has_approver, has_workers, caller) = (options.has_approver, options.worker.is_some(), options.caller);
-        Ok(Self { toolbox: Arc::new(toolbox), functions, has_approver, has_workers, caller, lang })
+        let (has_approver, caller) = (options.has_approver, options.caller);
+        Ok(Self { toolbox: Arc::new(toolbox), functions, has_approver, caller, lang })
     }
 
     /// Returns the approver of a run, if the host has one.

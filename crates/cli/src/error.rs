@@ -150,9 +150,7 @@ impl CliError {
             Self::InSource(located) => located.error.exit(),
             Self::Shared(error) => error.exit(),
             Self::Start(error) if error.code() == ErrorCode::Integrity => Exit::Integrity,
-            Self::Exec(error) if matches!(error.code(), ErrorCode::LimitInvalid | ErrorCode::ProfileInJail) => {
-                Exit::Usage
-            }
+            Self::Exec(error) if error.code() == ErrorCode::LimitInvalid => Exit::Usage,
             Self::Exec(error) if error.code() == ErrorCode::Bug => Exit::Bug,
             // The reader closed the pipe: not an error.
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,

@@ -390,8 +390,6 @@ error_codes! {
     PrincipalInvalid = "principal-invalid" => Usage;
     /// A profile has no samples.
     ProfileEmpty = "profile-empty" => Usage;
-    /// A jailed worker cannot profile.
-    ProfileInJail = "profile-in-jail" => Usage;
     /// A profile is malformed.
     ProfileInvalid = "profile-invalid" => Usage;
     /// Two profiles use different fuel models.

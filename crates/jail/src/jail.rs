@@ -18,8 +18,7 @@ use toolcell_i18n::{Localize as _, Message, message, msgid};
 use crate::channel::{ChannelError, WaitMode};
 use crate::confine::Confinement;
 use crate::messages::{
-    self, Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptFrame, SuspendPolicy, VERSION, WorkerMessage,
-    image_index,
+    self, CallMode, Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptFrame, VERSION, WorkerMessage, image_index,
 };
 use crate::session::{CallReply, WorkerLost, WorkerSession, protocol_violation};
 use crate::worker::{Program, Worker, WorkerSpawner};
@@ -33,10 +32,21 @@ const SERVE_HINT: &str =
 /// The hint for a worker that does not start.
 const WORKER_FAILED_HINT: &str = msgid!("provide what the message says is missing, or run without the jail");
 
+/// What a worker is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Calls, in a worker of the pool.
+    Call,
+    /// One call that is profiled, in a worker of its own, whose image is instrumented.
+    Profile,
+}
+
 /// A pool of confined worker processes that run calls.
 pub struct Jail {
     spawner: WorkerSpawner,
     images: Vec<u8>,
+    /// The images of workers that profile a call.
+    profiling_images: Vec<u8>,
     slots: CallLimiter,
     /// The idle workers; the one used last is at the end.
     idle: Mutex<Vec<Worker>>,
@@ -104,6 +114,7 @@ impl Jail {
         Ok(Self {
             spawner: nursery,
             images,
+            profiling_images: ImageKind::INSTRUMENTED.into_iter().filter_map(image_index).collect(),
             slots,
             idle,
             next_script_id: next,
@@ -152,7 +163,7 @@ impl Jail {
     /// Evaluates a script once, as [`Sandbox::prepare`](toolcell_host::Sandbox::prepare).
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the script are reported
+    /// `limit-invalid`, `busy`, `no-instance`. Faults of the script are reported
     /// as a [`PrepareResult`].
     pub fn prepare(
         &self,
@@ -162,8 +173,9 @@ impl Jail {
     ) -> Result<PrepareResult<JailedScript>, CallError> {
         let source = ScriptFrame { name: script.name, source: script.source };
         let id = self.next_script_id.fetch_add(1, Ordering::Relaxed);
-        let came =
-            self.with_worker(budget, run, Report::not_started, |exchange| exchange.prepare(id, source, budget))?;
+        let came = self.with_worker(budget, run, Purpose::Call, Report::not_started, |exchange| {
+            exchange.prepare(id, source, budget)
+        })?;
         let (load_fuel, manifest, form) = match came {
             CallReply::Ready { load_fuel, manifest, load_mode: form } => (load_fuel, manifest, form),
             CallReply::Finished(report) => return Ok(PrepareResult::Failed(*report)),
@@ -186,7 +198,7 @@ impl Jail {
     /// Calls a prepared tool, as [`Sandbox::call`](toolcell_host::Sandbox::call).
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the tool are reported
+    /// `limit-invalid`, `busy`, `no-instance`. Faults of the tool are reported
     /// in the [`Report`].
     pub fn call(
         &self,
@@ -195,7 +207,8 @@ impl Jail {
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<Report, CallError> {
-        match self.call_inner(prepared, params, budget, run, SuspendPolicy::Never)? {
+        let mode = if run.profile.is_some() { CallMode::Profiled } else { CallMode::Plain };
+        match self.call_inner(prepared, params, budget, run, mode)? {
             CallStatus::Finished(report) => Ok(report),
             CallStatus::Suspended(_) => Err(CallError::bug("a worker suspended a call that may not be suspended")),
         }
@@ -204,7 +217,7 @@ impl Jail {
     /// Calls a prepared tool, and suspends the call if its host calls ask for that.
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the tool are reported
+    /// `limit-invalid`, `busy`, `no-instance`. Faults of the tool are reported
     /// in the [`CallStatus`].
     pub fn call_suspendable(
         &self,
@@ -213,7 +226,7 @@ impl Jail {
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, CallError> {
-        self.call_inner(prepared, params, budget, run, SuspendPolicy::Allowed)
+        self.call_inner(prepared, params, budget, run, CallMode::Suspendable)
     }
 
     fn call_inner(
@@ -222,10 +235,11 @@ impl Jail {
         params: &Params,
         budget: &Budget,
         run: &CallContext<'_>,
-        patience: SuspendPolicy,
+        mode: CallMode,
     ) -> Result<CallStatus, CallError> {
-        let came = self.with_worker(budget, run, Report::not_started, |exchange| {
-            if let Some(came) = exchange.call(prepared.id, params, patience)? {
+        let purpose = if mode == CallMode::Profiled { Purpose::Profile } else { Purpose::Call };
+        let came = self.with_worker(budget, run, purpose, Report::not_started, |exchange| {
+            if let Some(came) = exchange.call(prepared.id, params, mode)? {
                 return Ok(came);
             }
             // This worker never had the script, or has evicted it.
@@ -237,7 +251,7 @@ impl Jail {
                     other => return Ok(other),
                 },
             }
-            exchange.call(id, params, patience)?.ok_or_else(protocol_violation)
+            exchange.call(id, params, mode)?.ok_or_else(protocol_violation)
         })?;
         call_status(came)
     }
@@ -245,8 +259,8 @@ impl Jail {
     /// Resumes a suspended call, as [`Sandbox::resume`](toolcell_host::Sandbox::resume).
     ///
     /// # Errors
-    /// `asleep-tool` if the call belongs to another script, `busy`, `no-instance`,
-    /// `profile-in-jail`. Faults of the tool are reported in the [`CallStatus`].
+    /// `asleep-tool` if the call belongs to another script, `busy`, `no-instance`.
+    /// Faults of the tool are reported in the [`CallStatus`].
     pub fn resume(
         &self,
         suspended: &SuspendedCall,
@@ -256,7 +270,8 @@ impl Jail {
         let source = ScriptFrame { name: script.name, source: script.source };
         let run = CallContext { time_limit: Some(suspended.time_left()), ..*run };
         let lost = |stop, started| suspended.stopped_report(stop, started);
-        let came = self.with_worker(suspended.budget(), &run, lost, |exchange| exchange.resume(suspended, source))?;
+        let resume = |exchange: &mut WorkerSession<'_, '_>| exchange.resume(suspended, source);
+        let came = self.with_worker(suspended.budget(), &run, Purpose::Call, lost, resume)?;
         if let CallReply::ScriptMismatch = came {
             return Err(ResumeError::ScriptMismatch);
         }
@@ -268,14 +283,12 @@ impl Jail {
         &self,
         budget: &Budget,
         run: &CallContext<'_>,
+        purpose: Purpose,
         lost: impl FnOnce(Stop, Instant) -> Report,
         talk: impl FnOnce(&mut WorkerSession<'_, '_>) -> Result<CallReply, WorkerLost>,
     ) -> Result<CallReply, CallError> {
         let started = Instant::now();
         budget.check()?;
-        if run.profile.is_some() {
-            return Err(CallError::ProfileInJail);
-        }
         let time = run.time_limit.unwrap_or(budget.deadline).min(budget.deadline);
         let until = CallDeadline::new(started + time, run.cancel.cloned());
         let _slot = match self.slots.acquire(run.on_overload, &until) {
@@ -283,7 +296,11 @@ impl Jail {
             Err(AcquireError::Cancelled) => return Ok(CallReply::Finished(Box::new(lost(Stop::Cancelled, started)))),
             Err(AcquireError::Full) => return Err(CallError::Busy { slots: self.slots.capacity() }),
         };
-        let mut exchange = WorkerSession::new(self.acquire_worker()?, budget, run, until, started);
+        let worker = match purpose {
+            Purpose::Call => self.acquire_worker()?,
+            Purpose::Profile => self.start(&self.profiling_images)?,
+        };
+        let mut exchange = WorkerSession::new(worker, budget, run, until, started);
         let done = talk(&mut exchange);
         let worker = exchange.into_worker();
         match done {
@@ -292,7 +309,7 @@ impl Jail {
                 Ok(CallReply::Finished(Box::new(lost(stop, started))))
             }
             Err(WorkerLost::NoInstance(reason)) => {
-                self.return_worker(worker);
+                self.return_worker(worker, purpose);
                 Err(CallError::NoInstance(Message::verbatim(reason)))
             }
             Err(WorkerLost::Bug(detail)) => {
@@ -300,15 +317,18 @@ impl Jail {
                 Err(CallError::bug(detail))
             }
             Ok(came) => {
-                self.return_worker(worker);
+                self.return_worker(worker, purpose);
                 Ok(came)
             }
         }
     }
 
-    /// Returns a worker to the pool, unless the pool is full: it holds one worker per slot, and a
-    /// chain of nested calls.
-    fn return_worker(&self, worker: Worker) {
+    /// Returns a worker to the pool, unless it has another image, or the pool is full: it holds one worker
+    /// per slot, and a chain of nested calls.
+    fn return_worker(&self, worker: Worker, purpose: Purpose) {
+        if purpose == Purpose::Profile {
+            return;
+        }
         let mut idle = self.idle();
         if idle.len() < self.slots.capacity() + MAX_NESTED_CALLS as usize {
             idle.push(worker);
@@ -327,7 +347,11 @@ impl Jail {
                 None => break,
             }
         }
-        let started = start_worker(&self.spawner, &self.images);
+        self.start(&self.images)
+    }
+
+    fn start(&self, images: &[u8]) -> Result<Worker, CallError> {
+        let started = start_worker(&self.spawner, images);
         started.map(|(worker, _)| worker).map_err(|error| CallError::NoInstance(error.localize()))
     }
 

@@ -9,13 +9,13 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolcell_host::{Budget, FuelScope, Grant, HostCall, ImageKind, Json, Report, WaitOutcome};
+use toolcell_host::{Budget, CallProfile, FuelScope, Grant, HostCall, ImageKind, Json, Report, WaitOutcome};
 
 use crate::confine::Confinement;
 
 /// The version of the messages in this module. Host and worker are the same program, unless the
 /// host names another one.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// The only argument of a process that is to act as a worker.
 pub(crate) const WORKER_ARG: &str = "toolcell-jail-worker";
@@ -57,7 +57,7 @@ pub(crate) enum HostMessage<'a> {
     Call {
         id: u64,
         params: &'a str,
-        suspend_policy: SuspendPolicy,
+        mode: CallMode,
         #[serde(borrow)]
         context: WireContext<'a>,
     },
@@ -104,11 +104,15 @@ pub(crate) struct WireContext<'a> {
     pub(crate) fuel_scope: FuelScope,
 }
 
-/// Whether a call may be suspended.
+/// What may happen to a call besides its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum SuspendPolicy {
-    Never,
-    Allowed,
+pub(crate) enum CallMode {
+    /// Nothing.
+    Plain,
+    /// It is profiled: the worker sends its profile before its report.
+    Profiled,
+    /// It may be suspended.
+    Suspendable,
 }
 
 /// The outcome of a wait, and the state of the call after it.
@@ -146,6 +150,8 @@ pub(crate) enum WorkerMessage {
     ReadClock,
     /// A partial result.
     Partial(String),
+    /// The profile of the call, before its report.
+    Profile(Box<CallProfile>),
     /// A part of Toolcell broke a rule, so that the call did not start.
     Bug(String),
 }

@@ -16,7 +16,7 @@ use toolcell_i18n::{Message, message};
 
 use crate::channel::{Channel, ChannelError, WaitMode};
 use crate::messages::{
-    HostMessage, LoadMode, ScriptFrame, StartedCalls, SuspendPolicy, WaitDone, WireContext, WorkerMessage,
+    CallMode, HostMessage, LoadMode, ScriptFrame, StartedCalls, WaitDone, WireContext, WorkerMessage,
 };
 use crate::worker::Worker;
 
@@ -62,9 +62,8 @@ pub(crate) struct WorkerSession<'a, 'r> {
     started: Instant,
     /// Time that the call ran before it was suspended.
     elapsed_before: Duration,
-    /// Whether the call may be suspended. `None` while a script is loaded, which may not wait at
-    /// all.
-    suspend_policy: Option<SuspendPolicy>,
+    /// `None` while a script is loaded, which may not wait at all.
+    mode: Option<CallMode>,
     host_calls: Option<Box<dyn HostCallDriver + 'r>>,
     pending: BTreeSet<u32>,
     /// The identifier of the host call that was started last. The guest counts them, so identifiers
@@ -115,7 +114,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             watch,
             started,
             elapsed_before: before,
-            suspend_policy: None,
+            mode: None,
             host_calls: None,
             pending,
             last_started,
@@ -137,7 +136,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
         budget: &Budget,
     ) -> Result<CallReply, WorkerLost> {
         let terms = WireContext { budget: *budget, ..self.wire_context() };
-        self.suspend_policy = None;
+        self.mode = None;
         self.send(&HostMessage::Prepare { id, script, context: terms })?;
         match self.recv_reply()? {
             WorkerMessage::Ready { load_fuel, .. } if load_fuel > budget.fuel => Err(protocol_violation()),
@@ -155,21 +154,26 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
     }
 
     /// Calls a cached script. Returns `None` if the worker does not have it.
-    pub(crate) fn call(
-        &mut self,
-        id: u64,
-        params: &Params,
-        patience: SuspendPolicy,
-    ) -> Result<Option<CallReply>, WorkerLost> {
-        self.suspend_policy = Some(patience);
+    pub(crate) fn call(&mut self, id: u64, params: &Params, mode: CallMode) -> Result<Option<CallReply>, WorkerLost> {
+        self.mode = Some(mode);
         let terms = self.wire_context();
-        self.send(&HostMessage::Call { id, params: params.as_str(), suspend_policy: patience, context: terms })?;
-        match self.recv_reply()? {
+        self.send(&HostMessage::Call { id, params: params.as_str(), mode, context: terms })?;
+        let mut reply = self.recv_reply()?;
+        if let WorkerMessage::Profile(profile) = reply {
+            reply = self.recv_reply()?;
+            match (&reply, self.run.profile) {
+                (WorkerMessage::Finished(report), Some(slot))
+                    if mode == CallMode::Profiled && profile.is_plausible(report.usage.fuel) =>
+                {
+                    slot.put(*profile);
+                }
+                _ => return Err(protocol_violation()),
+            }
+        }
+        match reply {
             WorkerMessage::UnknownScript => Ok(None),
             WorkerMessage::Finished(report) => self.check_report(report).map(Some),
-            WorkerMessage::Suspended(bytes) if patience == SuspendPolicy::Allowed => {
-                self.check_suspended(&bytes).map(Some)
-            }
+            WorkerMessage::Suspended(bytes) if mode == CallMode::Suspendable => self.check_suspended(&bytes).map(Some),
             other => Err(self.no_reply(other)),
         }
     }
@@ -180,7 +184,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
         suspended: &SuspendedCall,
         script: ScriptFrame<'_>,
     ) -> Result<CallReply, WorkerLost> {
-        self.suspend_policy = Some(SuspendPolicy::Allowed);
+        self.mode = Some(CallMode::Suspendable);
         self.elapsed_before = suspended.elapsed();
         (self.fuel_left, self.fuel_burned) = (suspended.fuel_left(), suspended.fuel_used());
         let terms = self.wire_context();
@@ -268,7 +272,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
         fuel: u64,
         memory: usize,
     ) -> Result<WaitDone, WorkerLost> {
-        let Some(patience) = self.suspend_policy else { return Err(protocol_violation()) };
+        let Some(mode) = self.mode else { return Err(protocol_violation()) };
         let StartedCalls { started, cancelled } = begun.unwrap_or_default();
         if fuel > self.fuel_left || memory > self.budget.memory || cancelled.len() > MAX_CANCELLED {
             return Err(protocol_violation());
@@ -295,9 +299,9 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
         }
         let until = &self.watch.deadline;
         let left = Remaining { deadline: until, fuel, memory };
-        let rest = match patience {
-            SuspendPolicy::Never => WaitOutcome::Completed(operations.wait(&left)),
-            SuspendPolicy::Allowed => operations.wait_or_suspend(&left),
+        let rest = match mode {
+            CallMode::Plain | CallMode::Profiled => WaitOutcome::Completed(operations.wait(&left)),
+            CallMode::Suspendable => operations.wait_or_suspend(&left),
         };
         let cancelled = until.is_cancelled();
         if let WaitOutcome::Completed(waited) = &rest {

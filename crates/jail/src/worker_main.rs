@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use rustix::process::Signal;
 use toolcell_host::{
-    CallError, CallStatus, ENGINE_VERSION, GUEST_DIGEST, Params, PrepareResult, Prepared, ResumeError, Sandbox,
-    SandboxOptions, ScriptSource,
+    CallContext, CallError, CallStatus, ENGINE_VERSION, GUEST_DIGEST, Params, PrepareResult, Prepared, ProfileSlot,
+    ResumeError, Sandbox, SandboxOptions, ScriptSource,
 };
 
 use crate::channel::{Channel, WaitMode};
 use crate::confine::confine;
 use crate::host_link::{HostLink, exit_process};
 use crate::messages::{
-    Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptFrame, SuspendPolicy, VERSION, WORKER_ARG, WireContext,
+    CallMode, Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptFrame, VERSION, WORKER_ARG, WireContext,
     WorkerMessage, image_at, image_index,
 };
 use crate::proxy::{ProxyContext, call_context};
@@ -134,9 +134,7 @@ impl WorkerServer {
                     );
                     continue;
                 }
-                Ok(HostMessage::Call { id, params, suspend_policy: patience, context: terms }) => {
-                    self.call(id, params, patience, &terms)
-                }
+                Ok(HostMessage::Call { id, params, mode, context: terms }) => self.call(id, params, mode, &terms),
                 Ok(HostMessage::Resume { suspended, script, context: terms }) => {
                     self.resume(suspended, &script, &terms)
                 }
@@ -173,7 +171,7 @@ impl WorkerServer {
         }
     }
 
-    fn call(&mut self, id: u64, params: &str, patience: SuspendPolicy, terms: &WireContext<'_>) -> WorkerMessage {
+    fn call(&mut self, id: u64, params: &str, mode: CallMode, terms: &WireContext<'_>) -> WorkerMessage {
         self.tick += 1;
         let Some((prepared, used)) = self.scripts.get_mut(&id) else { return WorkerMessage::UnknownScript };
         *used = self.tick;
@@ -183,11 +181,18 @@ impl WorkerServer {
             Err(error) => return WorkerMessage::Bug(error.to_string()),
         };
         let granted = ProxyContext::new(&self.link, terms);
+        let slot = ProfileSlot::default();
         let run = call_context(&granted, terms);
-        let called = match patience {
-            SuspendPolicy::Never => self.sandbox.call(prepared, &params, &terms.budget, &run).map(CallStatus::Finished),
-            SuspendPolicy::Allowed => self.sandbox.call_suspendable(prepared, &params, &terms.budget, &run),
+        let run = CallContext { profile: (mode == CallMode::Profiled).then_some(&slot), ..run };
+        let called = match mode {
+            CallMode::Plain | CallMode::Profiled => {
+                self.sandbox.call(prepared, &params, &terms.budget, &run).map(CallStatus::Finished)
+            }
+            CallMode::Suspendable => self.sandbox.call_suspendable(prepared, &params, &terms.budget, &run),
         };
+        if let Some(profile) = slot.take() {
+            self.link.send(&WorkerMessage::Profile(Box::new(profile)));
+        }
         called.map_or_else(call_failed, status_message)
     }
 
@@ -218,7 +223,7 @@ fn call_failed(error: CallError) -> WorkerMessage {
     match error {
         CallError::NoInstance(reason) => WorkerMessage::NoInstance(reason.to_string()),
         CallError::Bug { detail } => WorkerMessage::Bug(detail),
-        // The host has checked the budget, and a worker has one call at a time, without a profile.
+        // The host has checked the budget, and a worker has one call at a time.
         other => WorkerMessage::Bug(other.to_string()),
     }
 }

@@ -48,6 +48,9 @@ impl ImageKind {
     /// All kinds, the fastest first.
     pub const ALL: [Self; 4] = [Self::Roomy, Self::Embedded, Self::Bounded, Self::Interpreted];
 
+    /// The kinds whose guest is instrumented for profiles, in order of preference. The fastest ones are not.
+    pub const INSTRUMENTED: [Self; 2] = [Self::Bounded, Self::Interpreted];
+
     /// Returns the name used in messages, options and file names.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -59,9 +62,9 @@ impl ImageKind {
         }
     }
 
-    /// Returns whether the guest is instrumented for profiles. The fastest images are not.
-    pub(crate) const fn is_instrumented(self) -> bool {
-        matches!(self, Self::Bounded | Self::Interpreted)
+    /// Returns whether the guest is instrumented for profiles.
+    pub(crate) fn is_instrumented(self) -> bool {
+        Self::INSTRUMENTED.contains(&self)
     }
 }
 

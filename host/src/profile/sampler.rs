@@ -388,6 +388,13 @@ impl Sampler {
     }
 }
 
+/// Returns whether there are no more functions and stacks, nor deeper ones, than a profile has.
+pub(super) fn fits(functions: &[ProfiledFunction], stacks: &[Stack]) -> bool {
+    let is_shallow = |stack: &Stack| stack.frames.len() <= INNERMOST_FRAMES + OUTERMOST_FRAMES + 1;
+    // One more of each is the placeholder.
+    functions.len() <= MAX_FUNCTIONS + 1 && stacks.len() <= MAX_STACKS + 1 && stacks.iter().all(is_shallow)
+}
+
 /// Returns the cache slot for these numbers.
 fn recent_slot(numbers: impl IntoIterator<Item = u32>) -> usize {
     let mixed =

@@ -291,9 +291,11 @@ for (const isolation of ["process", "worker"])
         [() => box.replay(5), /receipt is a number/],
         [() => box.replay("{}", { anyVersion: 1 }), /anyVersion is a number/],
         [() => box.changes({ signal: 5 }), /signal is a number/],
+        [() => box.changes({ signal: { aborted: false, addEventListener() {} } }), /signal is an object/],
         [() => box.changes({ every: 5 }), /changes has no option `every`/],
         [() => flameGraph(), /profile is undefined, it must be the profile of a run/],
         [() => flameGraph("{}"), /profile is a string/],
+        [() => flameGraph({ value: 1, fuel: 1 }), /profile is an object, it must be the profile of a run/],
         [() => box.create(), /the tool is undefined/],
         [() => box.approve(), /a tool is approved by/],
         [() => open({ dir: FIXTURES }), /has other files in it/],
@@ -456,11 +458,6 @@ for (const isolation of ["process", "worker"])
 }
 const execute = ({ n }) => work(n)`;
       await box.create({ name: "work", description: "Works", code });
-      if (isolation === "worker") {
-        for (const run of [box.run("work", { n: 1 }, { profile: true }), box.runCode(code, { n: 1 }, { profile: true })])
-          await assert.rejects(run, (error) => error.code === "profile-in-jail" && error.hint.includes("process"));
-        return;
-      }
       for (const [run, tool] of [
         [(options) => box.run("work", { n: 20_000 }, options), "work"],
         [(options) => box.runCode(code, { n: 20_000 }, options), "code"],
@@ -478,7 +475,7 @@ const execute = ({ n }) => work(n)`;
         assert.ok(drawn.startsWith("<?xml") && drawn.trimEnd().endsWith("</svg>") && drawn.includes("<title>work ("));
         assert.equal(flameGraph(JSON.parse(JSON.stringify(profile))), drawn);
         const isInvalid = (error) => error instanceof Refused && error.code === "profile-invalid";
-        for (const nonsense of [{}, { ...profile, fuel: fuel + 1 }, { ...profile, format: "other" }, { ...profile, stacks: [{ frames: [[999, 0]], fuel }] }])
+        for (const nonsense of [{ ...profile, tool: undefined }, { ...profile, fuel: fuel + 1 }, { ...profile, format: "other" }, { ...profile, stacks: [{ frames: [[999, 0]], fuel }] }])
           assert.throws(() => flameGraph(nonsense), isInvalid);
       }
       // Also of a run that is stopped.
@@ -486,8 +483,7 @@ const execute = ({ n }) => work(n)`;
       assert.deepEqual([stopped.code, stopped.run.profile.outcome, stopped.run.profile.fuel], ["out-of-fuel", "out-of-fuel", stopped.run.fuel]);
     });
 
-    // Workers are not profiled.
-    (isolation === "process" ? test : () => {})("the names of functions in a flame graph are text", async () => {
+    test("the names of functions in a flame graph are text", async () => {
       const name = "<script>alert(1)</script>&\"'\u0001";
       const code = `const o = { [${JSON.stringify(name)}](n) { let s = 0; for (let i = 0; i < n; i++) s += i; return s } };
 const execute = ({ n }) => o[${JSON.stringify(name)}](n)`;

@@ -24,10 +24,9 @@ const execute = (p) => methods[Object.keys(methods)[0]](p) // </td></table><scri
 """
 
 
-@pytest.fixture
-def box(tmp_path):
-    # A worker does not take profiles.
-    with Toolbox(tmp_path / "store", isolation="process") as box:
+@pytest.fixture(params=["process", "worker"])
+def box(tmp_path, request):
+    with Toolbox(tmp_path / "store", isolation=request.param) as box:
         box.create("sum", "Adds up", SUM, parameters={"n": {"type": "number", "required": True}})
         yield box
 
@@ -85,10 +84,12 @@ def test_a_profile_in_an_event_loop(tmp_path):
     asyncio.run(main())
 
 
-def test_a_worker_says_that_it_takes_no_profiles():
-    with Toolbox(isolation="worker") as box, pytest.raises(Refused) as refused:
-        box.run_code(SUM, {"n": 1}, profile=True)
-    assert refused.value.code == "profile-in-jail"
+def test_a_worker_takes_the_same_profile():
+    profiles = []
+    for isolation in ("process", "worker"):
+        with Toolbox(isolation=isolation) as box:
+            profiles.append(box.run_code(SUM, {"n": 20_000}, profile=True).profile)
+    assert profiles[0] == profiles[1]
 
 
 def test_a_flame_graph_is_an_svg_with_the_names_of_the_functions(profile):

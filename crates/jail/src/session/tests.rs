@@ -2,7 +2,10 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use toolcell_host::{Grant, HostCall, HostCalls, Level, LogLine, NoHostCalls, PartialResultSink, WaitResult};
+use toolcell_host::{
+    CallProfile, Frame, FrameOrigin, Grant, HostCall, HostCalls, Level, LogLine, NoHostCalls, PartialResultSink,
+    ProfileSlot, ProfiledFunction, Stack, WaitResult,
+};
 
 use super::*;
 use crate::worker::TICK;
@@ -27,6 +30,10 @@ fn report(outcome: Outcome) -> Report {
 
 /// Describes how the host reacts to a worker that answers a call with these messages.
 fn outcome_of(said: &[WorkerMessage], run: &CallContext<'_>) -> String {
+    outcome_of_call(CallMode::Plain, said, run)
+}
+
+fn outcome_of_call(mode: CallMode, said: &[WorkerMessage], run: &CallContext<'_>) -> String {
     let (worker, theirs) = worker();
     let mut theirs = Channel::new(theirs);
     for frame in said {
@@ -35,7 +42,7 @@ fn outcome_of(said: &[WorkerMessage], run: &CallContext<'_>) -> String {
     let budget = small();
     let until = CallDeadline::new(Instant::now() + budget.deadline, None);
     let mut exchange = WorkerSession::new(worker, &budget, run, until, Instant::now());
-    let made = match exchange.call(0, &Params::default(), SuspendPolicy::Never) {
+    let made = match exchange.call(0, &Params::default(), mode) {
         Ok(Some(CallReply::Finished(report))) => format!("{:?}", report.outcome),
         Ok(None) => "unknown".to_owned(),
         Ok(Some(_)) => "something else".to_owned(),
@@ -60,6 +67,51 @@ fn what_a_worker_says_within_the_budget_is_believed() {
     assert_eq!(outcome_of(&[WorkerMessage::UnknownScript], &CallContext::default()), "unknown");
     assert_eq!(outcome_of(&[WorkerMessage::NoInstance("full".to_owned())], &CallContext::default()), "full");
     assert_eq!(outcome_of(&[WorkerMessage::Bug("odd".to_owned())], &CallContext::default()), "odd");
+}
+
+#[test]
+fn a_profile_that_does_not_add_up_or_that_nobody_asked_for_ends_the_worker() {
+    let frame = |function| Frame { function, line: 1, column: 1 };
+    let function =
+        |name: &str| ProfiledFunction { name: name.to_owned(), origin: FrameOrigin::Tool, line: 1, column: 1 };
+    let profile = CallProfile {
+        fuel: 100,
+        engine: 20,
+        other_tools: 0,
+        unattributed: 30,
+        samples: 1,
+        functions: vec![function("execute")],
+        stacks: vec![Stack { frames: vec![frame(0)], fuel: 50 }],
+    };
+    let check = |mode, profile: &CallProfile| {
+        let slot = ProfileSlot::default();
+        let run = CallContext { profile: Some(&slot), ..CallContext::default() };
+        let said = [WorkerMessage::Profile(Box::new(profile.clone())), burned(100, 0)];
+        let outcome = outcome_of_call(mode, &said, &run);
+        (outcome != PROTOCOL_VIOLATION, slot.take())
+    };
+    assert_eq!(check(CallMode::Profiled, &profile), (true, Some(profile.clone())));
+    for mode in [CallMode::Plain, CallMode::Suspendable] {
+        assert_eq!(check(mode, &profile), (false, None));
+    }
+    let stack = |frames, fuel| Stack { frames, fuel };
+    for lie in [
+        CallProfile { fuel: 101, ..profile.clone() },
+        CallProfile { engine: 21, ..profile.clone() },
+        CallProfile { engine: u64::MAX, unattributed: 51, ..profile.clone() },
+        CallProfile { stacks: vec![stack(vec![frame(1)], 50)], ..profile.clone() },
+        CallProfile { stacks: vec![stack(vec![frame(0); 1 << 10], 50)], ..profile.clone() },
+        CallProfile { functions: vec![function("execute"); 1 << 13], ..profile.clone() },
+    ] {
+        assert_eq!(check(CallMode::Profiled, &lie), (false, None), "{lie:?}");
+    }
+    // A call ends with a report, and has one profile.
+    let slot = ProfileSlot::default();
+    let run = CallContext { profile: Some(&slot), ..CallContext::default() };
+    let one = || WorkerMessage::Profile(Box::new(profile.clone()));
+    for said in [vec![one(), one(), burned(100, 0)], vec![one(), WorkerMessage::UnknownScript]] {
+        assert_eq!(outcome_of_call(CallMode::Profiled, &said, &run), PROTOCOL_VIOLATION);
+    }
 }
 
 #[test]
@@ -248,7 +300,7 @@ fn a_worker_that_lets_go_of_its_pipe_is_ended() {
     let until = CallDeadline::new(Instant::now() + budget.deadline, None);
     let mut exchange = WorkerSession::new(worker, &budget, &run, until, Instant::now());
     drop(theirs);
-    let Err(WorkerLost::Worker(stop)) = exchange.call(0, &Params::default(), SuspendPolicy::Never) else {
+    let Err(WorkerLost::Worker(stop)) = exchange.call(0, &Params::default(), CallMode::Plain) else {
         panic!("it is gone")
     };
     assert!(matches!(stop, Stop::WorkerDied { detail } if detail == "it closed its pipe and was killed"));
