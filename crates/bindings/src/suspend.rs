@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolcell::{Effects, FunctionFailure, Lang, ResumeRequest, RunOutcome, RunTool, SuspendedRun};
+use toolcell::{CallbackTicket, Effects, FunctionFailure, Lang, ResumeRequest, RunOutcome, RunTool, SuspendedRun};
 
-use crate::effects::held_json;
+use crate::effects::HeldResponse;
 use crate::failure::Failure;
 use crate::run::{CallOptions, CompletedRun, RunControl};
 use crate::session::Session;
@@ -95,19 +95,34 @@ impl EndedRun {
     fn new(ended: RunOutcome, lang: Lang) -> Self {
         match ended {
             RunOutcome::Finished(ran) => Self::Completed(Box::new(CompletedRun::of_tool(*ran, lang))),
-            RunOutcome::Suspended(suspended) => Self::Suspended(suspended_json(&suspended, lang).to_string()),
+            RunOutcome::Suspended(suspended) => Self::Suspended(suspended_json(&suspended, lang)),
         }
     }
 }
 
-fn suspended_json(suspended: &SuspendedRun, lang: Lang) -> Value {
-    json!({
-        "run": suspended.run.to_string(),
-        "toolId": suspended.tool.to_string(),
-        "toolName": suspended.name.as_str(),
-        "held": suspended.held.iter().map(|held| held_json(held, lang)).collect::<Vec<_>>(),
-        "tickets": suspended.tickets,
-        "bytes": suspended.bytes,
-        "record": suspended.record.map(|hash| hash.to_string()),
-    })
+/// A run that was suspended, as JSON for the host's language.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SuspendedResponse<'a> {
+    run: String,
+    tool_id: String,
+    tool_name: &'a str,
+    held: Vec<HeldResponse<'a>>,
+    tickets: &'a [CallbackTicket],
+    bytes: u64,
+    record: Option<String>,
+}
+
+fn suspended_json(suspended: &SuspendedRun, lang: Lang) -> String {
+    let response = SuspendedResponse {
+        run: suspended.run.to_string(),
+        tool_id: suspended.tool.to_string(),
+        tool_name: suspended.name.as_str(),
+        held: suspended.held.iter().map(|held| HeldResponse::new(held, lang)).collect(),
+        tickets: &suspended.tickets,
+        bytes: suspended.bytes,
+        record: suspended.record.map(|hash| hash.to_string()),
+    };
+    // Strings and numbers always serialize.
+    serde_json::to_string(&response).unwrap_or_default()
 }

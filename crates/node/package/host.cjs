@@ -5,8 +5,22 @@ const { AsyncLocalStorage } = require("node:async_hooks");
 const { stringify, describe, checkKeys, messageOf } = require("./json.cjs");
 const { ticketOf } = require("./suspend.cjs");
 
-/** How many runs wait for what is going on here: a function that they call. */
-const depth = new AsyncLocalStorage();
+/** The run that waits for what is going on here: a function that it calls. `caller` is the one that waits for that run. */
+const waiting = new AsyncLocalStorage();
+
+/** Returns the innermost run that still waits: what a callback has started may go on after it. */
+function waitingRun(run = waiting.getStore()) {
+  while (run?.hasEnded) run = run.caller;
+  if (run?.caller) run.caller = waitingRun(run.caller);
+  return run;
+}
+
+/** Returns how many runs wait for what is going on here; `undefined` if none does. */
+function depth() {
+  let count = 0;
+  for (let run = waitingRun(); run !== undefined; run = run.caller) count++;
+  return count || undefined;
+}
 
 /** Returns the JSON Schema of a schema: of zod and others by Standard Schema, of TypeBox the schema itself. */
 function toJsonSchema(schema, name) {
@@ -116,10 +130,9 @@ class Host {
     };
   }
 
-  /** Serves a call back of a run, or of the toolbox itself. The run has its own functions, and its depth: how many runs wait for it. */
+  /** Serves a call back of a run, which has its own functions, or of the toolbox itself. */
   serve(kind, name, payload, run, signal) {
-    // Whatever is called here may run tools itself, for which this call waits.
-    return depth.run((run?.depth ?? 0) + 1, () => this.#answer(kind, name, payload, run, signal));
+    return waiting.run(run?.waiting ?? {}, () => this.#answer(kind, name, payload, run, signal));
   }
 
   async #answer(kind, name, payload, run, signal) {
@@ -188,4 +201,4 @@ function toDecisions(answer, count) {
   return decisions.map((decision) => DECISIONS.get(decision));
 }
 
-module.exports = { Host, toFunctions, toJsonSchema, depth };
+module.exports = { Host, toFunctions, toJsonSchema, depth, waitingRun };

@@ -143,7 +143,7 @@ export interface HeldEffect {
   body?: { text: string } | { base64: string };
   /** Identifies the effect: the tool, its parameters, the operation, and what was held before it. */
   digest: string;
-  /** One line for a person. What a tool has written in it is escaped. */
+  /** One line for a person: what kind of effect, and on what. What a tool has written in it is escaped. What it does is in `details` and `body`. */
   display: string;
 }
 
@@ -517,7 +517,10 @@ export declare class Toolbox implements AsyncDisposable {
   runCode<Output = any>(code: string, params?: object, options?: CodeOptions): Run<Output>;
   /** Runs a stored tool, and suspends the run when all that it waits for takes time: an effect without a decision, a function that answers later. */
   runSuspendable<Output = any>(tool: string, params?: object, options?: SuspendableOptions): SuspendableRun<Output>;
-  /** Resumes a suspended run, also one of another process, with the limits that it began with. Without an effect approver, what is held stays held. */
+  /**
+   * Resumes a suspended run, also one of another process, with the limits that it began with. Without an effect approver, what is held stays held. The
+   * approver is asked about later effects as well: `digest` tells which ones were seen.
+   */
   resume<Output = any>(run: string | SuspendedRun | SuspendedRunInfo, options?: ResumeOptions): SuspendableRun<Output>;
   /** The suspended runs, the oldest first. */
   suspended(): Promise<SuspendedRunInfo[]>;

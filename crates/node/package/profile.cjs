@@ -7,7 +7,7 @@ const { stringify, describe } = require("./json.cjs");
 
 /** Draws a profile as a flame graph (SVG). */
 function flameGraph(profile) {
-  if (typeof profile !== "object" || profile === null || Array.isArray(profile))
+  if (typeof profile?.format !== "string")
     throw new TypeError(`profile is ${describe(profile)}, it must be the profile of a run with the option { profile: true }`);
   const text = stringify(profile, "profile");
   try {

@@ -46,6 +46,7 @@ class Deferred {
 function defer(ticket) {
   if (ticket === "") throw new TypeError("ticket is empty");
   if (typeof ticket !== "string") throw new TypeError(`ticket is ${describe(ticket)}, it must be a string`);
+  if (!ticket.isWellFormed()) throw new TypeError("ticket has half a character (see toWellFormed)");
   return new Deferred(ticket);
 }
 
@@ -56,14 +57,20 @@ function ticketOf(result) {
 
 /** Returns the answers of functions as JSON, by their tickets. An error is a failure of the function. */
 function answersToJson(answers = {}) {
-  if (typeof answers !== "object" || answers === null || Symbol.iterator in answers)
+  // A promise has no entries either.
+  if (Object.prototype.toString.call(answers) !== "[object Object]" || Symbol.iterator in answers)
     throw new TypeError(`answers is ${describe(answers)}, it must be a plain object of answers by ticket`);
   const written = Object.entries(answers).map(([ticket, answer]) => {
     const hasFailed = answer instanceof Error || isNativeError(answer);
-    const text = hasFailed ? `{"error":${JSON.stringify(messageOf(answer))}}` : `{"value":${stringify(answer, `answers.${ticket}`)}}`;
-    return `${JSON.stringify(ticket)}:${text}`;
+    const text = hasFailed ? `{"error":${JSON.stringify(messageOf(answer).toWellFormed())}}` : `{"value":${stringify(answer, `answers.${ticket}`)}}`;
+    const entry = `${JSON.stringify(ticket)}:${text}`;
+    if (HALF.test(entry)) throw new TypeError(`answers.${ticket} has half a character (see toWellFormed)`);
+    return entry;
   });
   return `{${written.join(",")}}`;
 }
+
+// The escape of half a character, after an even number of backslashes.
+const HALF = /(?<!\\)(?:\\\\)*\\ud/;
 
 module.exports = { SuspendedRun, defer, ticketOf, answersToJson };

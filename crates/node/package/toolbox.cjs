@@ -7,7 +7,7 @@ const { readdir, readFile } = require("node:fs/promises");
 const path = require("node:path");
 const native = require("./native.cjs");
 const { errorFromJson } = require("./errors.cjs");
-const { Host, toFunctions, toJsonSchema, depth } = require("./host.cjs");
+const { Host, toFunctions, toJsonSchema, depth, waitingRun } = require("./host.cjs");
 const { stringify, stringifyObject, parseForHost, describe, messageOf, checkKeys } = require("./json.cjs");
 const { SuspendedRun, answersToJson } = require("./suspend.cjs");
 const { changesOf } = require("./changes.cjs");
@@ -45,7 +45,7 @@ class Run {
     const controller = new AbortController();
     // A tool may call many functions at once, and each of them listens.
     setMaxListeners(0, controller.signal);
-    const operation = { own: functions, effectApprover, signal: controller.signal, callbacks: new Set(), depth: depth.getStore() ?? 0 };
+    const operation = { own: functions, effectApprover, signal: controller.signal, callbacks: new Set() };
     const called = new Error(method);
     Error.captureStackTrace?.(called, toolbox[method]);
     const thrown = (error) => {
@@ -261,6 +261,7 @@ class Toolbox {
   resume(run, options = {}) {
     const { answers, ...rest } = checkKeys(options, RESUME_KEYS, "resume");
     const id = typeof run === "string" ? run : run?.run;
+    if (typeof run?.then === "function") throw new TypeError("run is a promise: await it, and resume what it gives");
     if (typeof id !== "string") throw new TypeError(`run is ${describe(run)}, it must be the identifier of a run, a SuspendedRun, or what \`suspended\` lists`);
     return this.#start("resume", "resume", id, answersToJson(answers), rest);
   }
@@ -445,6 +446,7 @@ class Toolbox {
       return number;
     }
     operation.context = new AsyncResource("toolcell");
+    operation.waiting = { caller: waitingRun(), hasEnded: false };
     this.#operations.set(number, operation);
     if (this.#operations.size === 1) {
       this.#alive.ref();
@@ -460,6 +462,7 @@ class Toolbox {
   }
 
   #end(number) {
+    this.#operations.get(number).waiting.hasEnded = true;
     this.#operations.delete(number);
     if (this.#operations.size > 0) return;
     this.#alive.unref();
@@ -591,7 +594,8 @@ function checkCaller(caller) {
 }
 
 function checkSignal(signal) {
-  if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
+  const listens = typeof signal?.addEventListener === "function" && typeof signal.removeEventListener === "function";
+  if (signal !== undefined && !(signal instanceof AbortSignal) && !listens)
     throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
 }
 
@@ -602,11 +606,12 @@ function runOptions({ signal, onUpdate, functions, limits, caller, approved, eff
   if (told.seed !== undefined && !(Number.isSafeInteger(told.seed) && told.seed >= 0)) throw new TypeError(`seed is ${String(told.seed)}, it must be a whole number, 0 or more`);
   if (effectApprover !== undefined && typeof effectApprover !== "function")
     throw new TypeError(`effectApprover is ${describe(effectApprover)}, it must be a function`);
-  if (told.profile !== undefined && typeof told.profile !== "boolean") throw new TypeError(`profile is ${describe(told.profile)}, it must be a boolean`);
+  for (const key of ["profile", "receipt"])
+    if (told[key] !== undefined && typeof told[key] !== "boolean") throw new TypeError(`${key} is ${describe(told[key])}, it must be a boolean`);
   const own = functions === undefined ? undefined : toFunctions(functions, "functions");
   const answered = approved?.map((question) => Object.fromEntries(QUESTION_KEYS.map((key) => [key, question?.[key]])));
   const hasEffectApprover = effectApprover === undefined ? undefined : true;
-  const checked = { ...told, approved: answered, hasEffectApprover, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth.getStore() };
+  const checked = { ...told, approved: answered, hasEffectApprover, limits: checkLimits(limits), caller: checkCaller(caller), depth: depth() };
   if (own === undefined && Object.values(checked).every((value) => value === undefined)) return { wire: "", signal, onUpdate };
   const declared = own && [...own.values()].map((entry) => entry.declaration);
   return { wire: stringify({ ...checked, functions: declared }, "the options"), signal, onUpdate, functions: own, effectApprover };

@@ -267,7 +267,8 @@ impl Native {
     #[napi]
     pub fn close(&self, operation: u32) {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Callbacks have no answer from now on.
+        // A run whose callbacks have no answer is cancelled, not failed.
+        self.cancel_all();
         *self.events.lock() = None;
         self.spawn(Work::Control, operation, move || {
             if let Some(session) = session {
@@ -305,6 +306,12 @@ impl Native {
         });
     }
 
+    fn cancel_all(&self) {
+        for cancel in self.cancels.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            cancel.cancel();
+        }
+    }
+
     fn session(&self, operation: u32) -> Option<Arc<SessionHandle>> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if session.is_none() {
@@ -336,10 +343,8 @@ impl Native {
 impl Drop for Native {
     fn drop(&mut self) {
         // The object was collected, or its thread of JavaScript has ended.
+        self.cancel_all();
         *self.events.lock() = None;
-        for cancel in self.cancels.lock().unwrap_or_else(PoisonError::into_inner).values() {
-            cancel.cancel();
-        }
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::{Arc, Barrier, Mutex};
 use serde_json::{Value, json};
 use toolcell::store::SuspendedRow;
 use toolcell::{
-    EffectApprover, EffectDecision, Effects, FunctionFailure, FunctionReply, HeldEffect, HostFunction, HostFunctions,
-    OnOverload, ResumeRequest, RunError, RunOptions, RunOutcome, RunRecord, RunResult, SuspendedRun, Toolbox,
+    CancelToken, EffectApprover, EffectDecision, Effects, FunctionFailure, FunctionReply, HeldEffect, HostFunction,
+    HostFunctions, OnOverload, ResumeRequest, RunError, RunOptions, RunOutcome, RunRecord, RunResult, SuspendedRun,
+    Toolbox,
 };
 
 use super::loopback::LoopbackServer;
@@ -285,6 +286,48 @@ fn a_function_of_one_run_answers_later() {
     let answers = BTreeMap::from([("job 1".to_owned(), Ok(json!(10)))]);
     let request = ResumeRequest { run: suspended_run.run.to_string(), answers };
     assert_eq!(returned_value(&finished(host.toolbox().resume(&request, &options))), json!(10));
+}
+
+#[test]
+fn an_answer_without_its_function_leaves_the_run_suspended() {
+    let host = host();
+    make(&host, "asks", "const execute = () => tools.call('ask', { n: 1 })");
+    let options = RunOptions { functions: slow(&Arc::default()), ..RunOptions::default() };
+    let suspended_run = suspended(start(&host, "asks", &options));
+    let answers = BTreeMap::from([("job 1".to_owned(), Ok(json!(10)))]);
+    let request = ResumeRequest { run: suspended_run.run.to_string(), answers };
+    assert_eq!(code(host.toolbox().resume(&request, &RunOptions::default())), "tool-not-found");
+    assert_eq!(returned_value(&finished(host.toolbox().resume(&request, &options))), json!(10));
+}
+
+/// Cancels the run, and approves all the same.
+struct Late(CancelToken);
+
+impl EffectApprover for Late {
+    fn decide(&self, held: &[HeldEffect]) -> Vec<EffectDecision> {
+        self.0.cancel();
+        vec![EffectDecision::Perform; held.len()]
+    }
+}
+
+#[test]
+fn an_approval_after_a_cancellation_does_not_count_and_a_resumed_run_is_not_lost() {
+    for host in [host(), host().in_jail()] {
+        make(&host, "note", NOTE);
+        let late = || {
+            let cancel = CancelToken::new();
+            let approver = Some(Arc::new(Late(cancel.clone())) as Arc<dyn EffectApprover>);
+            RunOptions { effect_approver: approver, cancel: Some(cancel), ..RunOptions::default() }
+        };
+        let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+        let ran = finished(host.toolbox().resume(&ResumeRequest::new(suspended_run.run), &late()));
+        assert_eq!((ran.value().unwrap_err().code().as_str(), ran.effects), ("cancelled", Effects::None));
+        // Also one that is cancelled before it continues.
+        let options = late();
+        options.cancel.iter().for_each(CancelToken::cancel);
+        let _ = host.toolbox().resume(&ResumeRequest::new(suspended_run.run), &options);
+        finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)).value().unwrap();
+    }
 }
 
 #[test]

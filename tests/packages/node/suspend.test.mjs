@@ -118,6 +118,27 @@ for (const isolation of ["process", "worker"])
       assert.equal(said.trim(), "tea");
     });
 
+    test("an approver that decides later resumes the run itself, as often as it takes", async () => {
+      await using(await openNew(), async (box) => {
+        let count = 0;
+        const ended = new Promise((resolve, reject) => {
+          const effectApprover = () => {
+            if (++count > 8) return true;
+            const resume = async () => {
+              let listed = [];
+              while (listed.length === 0) listed = await box.suspended();
+              const ended = await box.resume(listed[0], { effectApprover });
+              if (!(ended instanceof SuspendedRun)) resolve(ended.value);
+            };
+            setTimeout(() => resume().catch(reject));
+            return "later";
+          };
+          box.runSuspendable("note", { text: "milk" }, { effectApprover }).catch(reject);
+        });
+        assert.equal(await within(ended, 30_000), "milk");
+      });
+    });
+
     test("an effect that is refused after a suspension does not happen", async () => {
       const suspended = await box.runSuspendable("both", {}, later);
       assert.deepEqual(suspended.held.map(({ about }) => about).sort(), ["a", "b"]);
@@ -250,6 +271,7 @@ for (const isolation of ["process", "worker"])
         for (const [n, answer, says] of [
           [2, new RangeError("gone"), ["function-failed", /RangeError: gone/]],
           [3, "many", ["function-result", /does not match/]],
+          [5, new Error("half \ud800"), ["function-failed", /Error: half \ufffd/]],
         ]) {
           const { run } = await box.runSuspendable("asks", { n });
           const [code, message] = (await box.resume(run, { answers: { [`job ${n}`]: answer } })).value;
@@ -260,7 +282,7 @@ for (const isolation of ["process", "worker"])
       });
       await using(await open({ dir, functions }), async (box) => {
         const ran = await box.resume(first.run, { answers: { "job 1": 10 } });
-        assert.deepEqual([ran.value, asked], [10, [1, 2, 3, 4]]);
+        assert.deepEqual([ran.value, asked], [10, [1, 2, 3, 5, 4]]);
         await assert.rejects(box.resume(first.run, { answers: { "job 1": 10 } }), { code: "run-not-asleep" });
       });
     });
@@ -269,8 +291,8 @@ for (const isolation of ["process", "worker"])
       const functions = { ask: { execute: async () => defer("job"), readOnly: true } };
       const suspended = await box.runSuspendable("asks", { n: 1 }, { functions });
       assert.deepEqual(suspended.tickets, [{ function: "ask", ticket: "job" }]);
-      const ran = await box.resume(suspended, { functions, answers: { job: { prices: [1, null] } } });
-      assert.deepEqual(ran.value, { prices: [1, null] });
+      const ran = await box.resume(suspended, { functions, answers: { job: { prices: [1, null], escaped: "\\ud800 \u{1f375}" } } });
+      assert.deepEqual(ran.value, { prices: [1, null], escaped: "\\ud800 \u{1f375}" });
       // What is deferred is the whole result.
       const part = { ask: () => ({ later: defer("job") }) };
       assert.match((await box.run("asks", { n: 1 }, { functions: part })).value[1], /the whole result/);
@@ -299,14 +321,19 @@ for (const isolation of ["process", "worker"])
         [() => box.runSuspendable("note", [1]), /params is an array/],
         [() => box.resume(5), /run is a number, it must be the identifier of a run, a SuspendedRun, or what `suspended` lists/],
         [() => box.resume({ run: 5 }), /run is an object/],
+        [() => box.resume(Promise.resolve("r")), /run is a promise: await it/],
         [() => box.resume("r", null), /the options of resume are null/],
         [() => box.resume("r", { limits: {} }), /resume has no option `limits`/],
         [() => box.resume("r", { answers: [1] }), /answers is an array, it must be a plain object of answers by ticket/],
         [() => box.resume("r", { answers: new Map() }), /answers is an object/],
+        [() => box.resume("r", { answers: Promise.resolve({}) }), /answers is an object/],
+        [() => box.resume("r", { answers: { job: ["\\\ud800"] } }), /answers\.job has half a character/],
+        [() => box.resume("r", { answers: { "\udfff": 1 } }), /has half a character/],
         [() => box.resume("r", { answers: { job: { at: [1n] } } }), /answers\.job\.at\[0\] is a bigint/],
         [() => box.resume("r", { answers: { job: undefined } }), /answers\.job is undefined/],
         [() => defer(5), /ticket is a number/],
         [() => defer(""), /ticket is empty/],
+        [() => defer("\ud800"), /ticket has half a character/],
       ])
         await assert.rejects(async () => call(), (error) => error instanceof TypeError && says.test(error.message));
       await using(await Toolbox.open({ isolation }), async (box) => {

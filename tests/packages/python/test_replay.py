@@ -87,7 +87,7 @@ def test_a_replay_ends_when_it_is_cancelled(box, isolation):
         (lambda box: box.replay(5), TypeError, "receipt is a int, it must be a str"),
         (lambda box: box.replay("nonsense"), Refused, "not a receipt"),
         (lambda box: box.replay("{}"), Refused, "not a receipt"),
-        (lambda box: box.replay("{}", any_version="yes"), Refused, "invalid type"),
+        (lambda box: box.replay("{}", any_version="yes"), TypeError, "any_version is a str, it must be a bool"),
     ],
 )
 def test_what_is_no_receipt_is_named(box, call, kind, says):

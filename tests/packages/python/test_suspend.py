@@ -11,11 +11,23 @@ import sys
 import textwrap
 import threading
 import time
+import typing
 
 import pytest
 from conftest import TWICE
 
-from toolcell import AsyncToolbox, Deferred, Function, HeldEffect, Refused, Stopped, SuspendedRun, Toolbox, ToolFailed
+from toolcell import (
+    AsyncToolbox,
+    Deferred,
+    Function,
+    HeldEffect,
+    Refused,
+    Stopped,
+    SuspendedRun,
+    SuspendedRunInfo,
+    Toolbox,
+    ToolFailed,
+)
 
 POLICY = """
 [approval]
@@ -322,6 +334,32 @@ def test_an_approver_may_use_the_toolbox(isolation, tmp_path):
         assert box.run("note", {"text": "x"}, effect_approver=lambda held: look(box) is None).value == "x"
 
 
+def test_an_approver_that_decides_later_resumes_the_run_itself_as_often_as_it_takes(isolation, tmp_path):
+    async def main():
+        async with AsyncToolbox(tmp_path / "store", policy=POLICY, isolation=isolation) as box:
+            await box.create("note", "Keeps", NOTE, capabilities=["kv"])
+            values, tasks = asyncio.Queue(), []
+
+            async def resume():
+                while not (infos := await box.suspended()):
+                    await asyncio.sleep(0.01)
+                ended = await box.resume(infos[0], effect_approver=approver)
+                if not isinstance(ended, SuspendedRun):
+                    values.put_nowait(ended.value)
+
+            async def approver(held):
+                if len(tasks) == 8:
+                    return True
+                tasks.append(asyncio.create_task(resume()))
+                return None
+
+            await box.run_suspendable("note", {"text": "x"}, effect_approver=approver)
+            assert await asyncio.wait_for(values.get(), 30) == "x"
+            await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+
+
 def test_ctrl_c_in_an_approver_performs_nothing(isolation, tmp_path):
     def approver(held):
         thread = threading.main_thread().ident
@@ -368,6 +406,71 @@ def test_cancelling_ends_what_waits_for_an_effect_approver(isolation, tmp_path):
                 with pytest.raises(Stopped) as stopped:
                     await asyncio.wait_for(run, 1)
                 assert stopped.value.code == "cancelled"
+            assert (await box.run("look", {"key": "note"})).value is None
+
+    asyncio.run(main())
+
+
+def test_closing_ends_what_waits_for_somebody(isolation, tmp_path):
+    async def main():
+        is_asked = asyncio.Event()
+
+        async def never(_):
+            is_asked.set()
+            await asyncio.sleep(60)
+            return True
+
+        async def close_while(box, run):
+            task = asyncio.ensure_future(_wait(run))
+            await asyncio.wait_for(is_asked.wait(), 20)
+            is_asked.clear()
+            await asyncio.wait_for(box.close(), 2)
+            with pytest.raises((Stopped, Refused)):
+                await asyncio.wait_for(task, 2)
+
+        for run in ("run", "run_suspendable"):
+            box = await AsyncToolbox(tmp_path / "store", policy=POLICY, isolation=isolation).open()
+            await box.create("note", "Keeps", NOTE, capabilities=["kv"], replace=True)
+            await close_while(box, getattr(box, run)("note", {"text": "x"}, effect_approver=never))
+        policy = '[approval]\nmode = "ask"\n'
+        box = await AsyncToolbox(tmp_path / "other", policy=policy, isolation=isolation, approver=never).open()
+        await box.create("twice", "Doubles", TWICE)
+        await close_while(box, box.run("twice", {"n": 1}))
+
+    asyncio.run(main())
+
+
+def test_an_approver_may_close_the_toolbox(isolation, tmp_path):
+    async def main():
+        box = await AsyncToolbox(tmp_path / "store", policy=POLICY, isolation=isolation).open()
+        await box.create("note", "Keeps", NOTE, capabilities=["kv"])
+
+        async def approver(held):
+            await box.close()
+            return True
+
+        with pytest.raises(Stopped) as stopped:
+            await asyncio.wait_for(_wait(box.run("note", {"text": "x"}, effect_approver=approver)), 20)
+        assert (stopped.value.code, stopped.value.effects) == ("cancelled", "none")
+
+    asyncio.run(main())
+
+
+def test_what_is_decided_after_the_run_was_cancelled_does_not_count(isolation, tmp_path):
+    async def main():
+        async with AsyncToolbox(tmp_path / "store", policy=POLICY, isolation=isolation) as box:
+            await box.create("note", "Keeps", NOTE, capabilities=["kv"])
+            await box.create("look", "Looks", LOOK, capabilities=["kv"])
+            for start in (box.run, box.run_suspendable):
+                is_asked, is_cancelled = threading.Event(), threading.Event()
+                approver = lambda held: is_asked.set() or is_cancelled.wait(20)  # noqa: B023, E731
+                run = start("note", {"text": "x"}, effect_approver=approver)
+                await asyncio.to_thread(is_asked.wait, 20)
+                run.cancel()
+                is_cancelled.set()
+                with pytest.raises(Stopped) as stopped:
+                    await run
+                assert (stopped.value.code, stopped.value.effects) == ("cancelled", "none")
             assert (await box.run("look", {"key": "note"})).value is None
 
     asyncio.run(main())
@@ -422,6 +525,9 @@ def test_an_exception_as_an_answer_is_a_failure_of_the_function(box):
     with pytest.raises(ToolFailed, match="LookupError: nobody answered") as failed:
         box.resume(suspended, answers={"t1": error}, functions=ask("unused"))
     assert failed.value.__cause__ is error
+    suspended = box.run_suspendable("asks", {"q": "?"}, functions=ask(Deferred("t1")))
+    with pytest.raises(ToolFailed, match=r"LookupError: half \?"):
+        box.resume(suspended, answers={"t1": LookupError("half \ud800")}, functions=ask("unused"))
 
 
 def test_an_answer_is_checked_as_a_result_is(box):
@@ -462,6 +568,8 @@ def test_a_ticket_is_a_text():
         ({"answers": {5: "yes"}}, TypeError, "answers has the key 5, which is a int, not a str"),
         ({"answers": {"t1": {1}}}, TypeError, r"answers\['t1'\] is a set, which is not JSON"),
         ({"answers": {"t1": {"a": [math.nan]}}}, ValueError, r"answers\['t1'\]\['a'\]\[0\] is nan"),
+        ({"answers": {"t1": {"a": ["\udfff"]}}}, ValueError, r"answers\['t1'\] has half a character \('\\udfff'\)"),
+        ({"answers": {"\ud800": 1}}, ValueError, r"answers\['\\ud800'\] has half a character"),
         ({"answers": {"t1": ValueError}}, TypeError, r"answers\['t1'\] is a type, which is not JSON"),
         ({"effect_approver": 5}, TypeError, "effect_approver is a int, it must be callable"),
         ({"functions": {"ask": 5}}, TypeError, r"functions\['ask'\] is a int"),
@@ -471,6 +579,11 @@ def test_a_ticket_is_a_text():
 def test_wrong_arguments_of_resume_are_named(box, options, kind, says):
     with pytest.raises(kind, match=says):
         box.resume(**{"run": "r_none", **options})
+
+
+def test_types_of_results_are_read_by_other_libraries():
+    assert typing.get_type_hints(SuspendedRunInfo)["since"] is datetime.datetime
+    assert typing.get_type_hints(SuspendedRun)["bytes"] is typing.get_type_hints(HeldEffect)["position"] is int
 
 
 def test_wrong_arguments_of_runs_are_named(box):

@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import threading
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from types import TracebackType
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union
 
 from . import _native, _requests
 from ._errors import ToolcellError, error_from_json
-from ._host import Approver, Cancelled, EffectApprover, Function, HostState, RunHost, SecretSource
+from ._host import Approver, Cancelled, EffectApprover, Function, HostState, RunHost, SecretSource, Waiting
 from ._json import Json, check_text, encode, encode_object
 from ._lazy import LazyModule
 from ._requests import Caller, Isolation, Limits
@@ -63,10 +64,17 @@ class _LoopWaiter:
         self._loop = loop
         self._pending: set[concurrent.futures.Future[Any]] = set()
         self._has_ended = False
+        self.waiting: Waiting | None = None
+        self.token = _native.Cancel(False)
 
     def __call__(self, value: Any, timeout: float | None, name: str) -> Any:
-        if not inspect.isawaitable(value):
-            return value
+        answer = self._result(value, timeout, name) if inspect.isawaitable(value) else value
+        if self._has_ended:
+            # What is decided after a run was cancelled does not count.
+            raise Cancelled(f"{name} answered after the run had ended")
+        return answer
+
+    def _result(self, value: Any, timeout: float | None, name: str) -> Any:
         future = asyncio.run_coroutine_threadsafe(_await(value), self._loop)
         self._pending.add(future)
         if self._has_ended:
@@ -83,9 +91,16 @@ class _LoopWaiter:
         finally:
             self._pending.discard(future)
 
+    def cancel(self) -> None:
+        """Cancels the run, and what it waits for: a person, or a function."""
+        self.token.cancel()
+        self.end()
+
     def end(self) -> None:
         """Cancels what is still running: the run has ended."""
         self._has_ended = True
+        if self.waiting is not None:
+            self.waiting.has_ended = True
         for future in list(self._pending):
             future.cancel()
 
@@ -99,21 +114,18 @@ class _Operation(Generic[N]):
 
     def __init__(self, waiter: _LoopWaiter, start: Callable[[_native.Cancel, OnDone[N]], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._cancel = _native.Cancel(False)
         self._done: asyncio.Future[N] = self._loop.create_future()
         # What is raised is seen by who awaits the run.
         self._done.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._waiter = waiter
         try:
-            start(self._cancel, self._on_done)
+            start(waiter.token, self._on_done)
         except _native.NativeError as error:
             raise error_from_json(str(error)) from None
 
     def cancel(self) -> None:
         """Cancels the run, which then ends as :class:`Stopped` with the code ``cancelled``."""
-        self._cancel.cancel()
-        # It may wait for a person or for a function.
-        self._waiter.end()
+        self._waiter.cancel()
 
     async def end(self) -> N:
         """Waits for the end. Cancelling the task cancels what goes on."""
@@ -157,7 +169,7 @@ class _AnyRun(_Operation[N], Generic[N, R]):
         self._is_noticed = False
         self._has_update = asyncio.Event()
         super().__init__(waiter, lambda cancel, on_done: start(self._on_update, cancel, on_done))
-        host.on_interrupt = self._cancel.cancel
+        host.on_interrupt = waiter.token.cancel
 
     def _finish(self, native: N) -> R:
         raise NotImplementedError
@@ -271,6 +283,8 @@ class AsyncToolbox:
         self._session: _native.Session | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = asyncio.Event()
+        # Of the runs that go on.
+        self._waiters: weakref.WeakSet[_LoopWaiter] = weakref.WeakSet()
 
     async def open(self) -> AsyncToolbox:
         """Opens the toolbox; ``async with`` does it."""
@@ -291,6 +305,8 @@ class AsyncToolbox:
         if session is not None:
             waiter = _LoopWaiter(asyncio.get_running_loop())
             closing: _Operation[bool] = _Operation(waiter, lambda _, on_done: session.start_close(on_done))
+            for running in list(self._waiters):
+                running.cancel()
             await closing.end()
 
     async def __aenter__(self) -> AsyncToolbox:
@@ -450,8 +466,11 @@ class AsyncToolbox:
         self, own: dict[str, Function], effect_approver: EffectApprover | None = None
     ) -> tuple[RunHost, _LoopWaiter]:
         waiter = _LoopWaiter(asyncio.get_running_loop())
+        self._waiters.add(waiter)
         functions = {**self._state.functions, **own} if own else self._state.functions
-        return RunHost(self._state, functions, waiter, contextvars.copy_context(), effect_approver), waiter
+        host = RunHost(self._state, functions, waiter, contextvars.copy_context(), effect_approver)
+        waiter.waiting = host.waiting
+        return host, waiter
 
     async def definitions(
         self, *, operations: Sequence[str] | None = None, published: int = 32

@@ -26,8 +26,36 @@ else:
     inspect, logging = LazyModule("inspect"), LazyModule("logging")
     _hooks, _results, _suspend = (LazyModule(f"toolcell.{name}") for name in ("_hooks", "_results", "_suspend"))
 
-DEPTH: contextvars.ContextVar[int] = contextvars.ContextVar("toolcell_depth", default=0)
-"""How many runs wait for what is going on here: a function that they call."""
+
+class Waiting:
+    """A run that waits for what it calls, which may run tools itself. ``caller`` waits for this run."""
+
+    __slots__ = ("caller", "has_ended")
+
+    def __init__(self) -> None:
+        self.caller: Waiting | None = _not_ended(_WAITING.get())
+        self.has_ended = False
+
+
+_WAITING: contextvars.ContextVar[Waiting | None] = contextvars.ContextVar("toolcell_waiting", default=None)
+
+
+def _not_ended(run: Waiting | None) -> Waiting | None:
+    """Returns the innermost run that still waits: what a callback has started may go on after it."""
+    while run is not None and run.has_ended:
+        run = run.caller
+    if run is not None:
+        run.caller = _not_ended(run.caller)
+    return run
+
+
+def depth() -> int:
+    """Returns how many runs wait for what is going on here."""
+    count, run = 0, _not_ended(_WAITING.get())
+    while run is not None:
+        count, run = count + 1, run.caller
+    return count
+
 
 _Answer = Union[bool, None, "Refuse"]
 Approver = Callable[["Question"], Union[_Answer, Awaitable[_Answer]]]
@@ -276,7 +304,7 @@ class RunHost:
         self._wait = wait
         self._context = context if context is not None else contextvars.Context()
         self._effect_approver = effect_approver
-        self.depth = DEPTH.get()
+        self.waiting = Waiting()
         self.errors: deque[BaseException] = deque(maxlen=8)
         self.interrupt: BaseException | None = None
         self.on_interrupt: Callable[[], None] = lambda: None
@@ -317,8 +345,7 @@ class RunHost:
         return next((error for error in reversed(self.errors) if message_of(error) in message), None)
 
     def _serve(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:
-        # Whatever is called here may run tools itself, for which this call waits.
-        DEPTH.set(self.depth + 1)
+        _WAITING.set(self.waiting)
         return self._answer(kind, name, payload, timeout)
 
     def _answer(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:

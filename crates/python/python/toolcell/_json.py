@@ -11,25 +11,32 @@ from typing import Any, Union
 Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_escaping_encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 # Half of a character: JSON has an escape for it, and UTF-8 has none.
 _SURROGATE = "[\ud800-\udfff]"
 
 
 def encode(value: object, name: str) -> str:
     """Returns a value as JSON; ``name`` is what an error calls it."""
+    text = _to_text(value, name)
+    return text if text.isascii() else re.sub(_SURROGATE, lambda half: f"\\u{ord(half.group()):04x}", text)
+
+
+def encode_unicode(value: object, name: str) -> str:
+    """Returns a value as JSON, all of whose texts are valid Unicode."""
+    text = _to_text(value, name)
+    if not text.isascii() and (half := re.search(_SURROGATE, text)):
+        raise ValueError(f"{name} has half a character ({half.group()!r}): it must be valid Unicode")
+    return text
+
+
+def _to_text(value: object, name: str) -> str:
     try:
         try:
-            return _to_text(value)
+            return _encoder.encode(value)
         except (TypeError, ValueError):
-            return _to_text(_plain(value, name, ()))
+            return _encoder.encode(_plain(value, name, ()))
     except RecursionError:
         raise ValueError(f"{name} is nested too deeply") from None
-
-
-def _to_text(value: object) -> str:
-    text = _encoder.encode(value)
-    return text if text.isascii() or not re.search(_SURROGATE, text) else _escaping_encoder.encode(value)
 
 
 def check_text(text: object, name: str) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._errors import Refused, error_from_json
-from ._host import DEPTH, EffectApprover, Function, HostState, check_timeout, message_of, to_functions
-from ._json import check_text, check_texts, encode, encode_object
+from ._host import EffectApprover, Function, HostState, check_timeout, depth, message_of, to_functions
+from ._json import check_text, check_texts, encode, encode_object, encode_unicode
 from ._lazy import LazyModule
 from ._run import Run
 
@@ -135,11 +135,11 @@ def call_options(
     effect_approver: EffectApprover | None = None,
 ) -> tuple[str, dict[str, Function]]:
     """Returns the options of a run, and the functions that only it may call."""
-    depth = DEPTH.get()
+    nesting = depth()
     is_plain = limits is None and functions is None and caller is None and grants is None and effect_approver is None
-    if is_plain and not (depth or approved or seed or receipt or profile):
+    if is_plain and not (nesting or approved or seed or receipt or profile):
         return "", {}
-    options: dict[str, Any] = {"depth": depth}
+    options: dict[str, Any] = {"depth": nesting}
     if limits is not None:
         options["limits"] = _limits(limits)
     if seed:
@@ -271,15 +271,17 @@ def resume_request(
     for ticket, answer in answers.items():
         if not isinstance(ticket, str):
             raise TypeError(f"answers has the key {ticket!r}, which is a {type(ticket).__name__}, not a str")
-        kind = "value"
+        kind, name = "value", f"answers[{ticket!r}]"
         if isinstance(answer, BaseException):
             failures.append(answer)
-            kind, answer = "error", message_of(answer)
-        wire.append(f'{encode(ticket, "a ticket")}:{{"{kind}":{encode(answer, f"answers[{ticket!r}]")}}}')
+            kind, answer = "error", message_of(answer).encode(errors="replace").decode()
+        wire.append(f'{encode_unicode(ticket, name)}:{{"{kind}":{encode_unicode(answer, name)}}}')
     return check_text(run, "run"), "{" + ",".join(wire) + "}", failures
 
 
 def replay_request(receipt: str, any_version: bool) -> Request:
+    if not isinstance(any_version, bool):
+        raise TypeError(f"any_version is a {type(any_version).__name__}, it must be a bool")
     return "replay", {"receipt": check_text(receipt, "receipt"), "anyVersion": any_version}
 
 

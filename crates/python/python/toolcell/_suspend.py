@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from datetime import datetime, timezone
+from typing import Any, Union
 
 from ._json import Json
 from ._results import from_json
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 _Body = Union[str, bytes, None]
 
@@ -34,7 +32,7 @@ class HeldEffect:
     bytes: int
     digest: str
     display: str
-    """One line for a person. What a tool has written in it is escaped."""
+    """One line for a person: what kind of effect, and on what. What a tool has written in it is escaped."""
     body: _Body = None
 
     def __str__(self) -> str:
@@ -108,8 +106,6 @@ def to_suspended_run_infos(answer: dict[str, Any]) -> list[SuspendedRunInfo]:
 
 def _to_datetime(text: str) -> datetime:
     """Returns an instant of RFC 3339 in UTC, which Python before 3.11 cannot parse."""
-    from datetime import datetime, timezone
-
     whole, _, fraction = text.removesuffix("Z").partition(".")
     microsecond = int(fraction[:6].ljust(6, "0"))
     return datetime.fromisoformat(whole).replace(microsecond=microsecond, tzinfo=timezone.utc)

@@ -91,6 +91,8 @@ class _BlockingHost(RunHost):
         else:
             self.raise_for_caller()
             return done
+        finally:
+            self.waiting.has_ended = True
         # Outside of the handler: what is raised keeps its own cause.
         self.raise_for_caller()
         raise error_from_json(failure)
@@ -188,7 +190,7 @@ class Toolbox:
 
         ``effect_approver`` decides about the side effects of the tool before they happen; those that it
         refuses or defers do not. What it raises is raised at the end of the run, without any further effect.
-        ``profile`` takes a fuel profile (:attr:`Run.profile`), for which ``isolation`` has to be ``"process"``.
+        ``profile`` takes a fuel profile (:attr:`Run.profile`).
 
         Raises :class:`ToolFailed`, :class:`Stopped` (:class:`RunTimeout` for a deadline) or :class:`Refused`.
         """
@@ -286,9 +288,10 @@ class Toolbox:
     ) -> Run[Any] | SuspendedRun:
         """Resumes a suspended run until it ends or is suspended again. A run is resumed at most once.
 
-        ``effect_approver`` decides about what is held; without one it stays held. ``answers`` are those of
-        functions, by their tickets; an exception is a failure of the function. The functions themselves have
-        to be there again, because an answer is checked against the result that they declare.
+        ``effect_approver`` decides about what is held, and about later effects: ``digest`` tells which ones were
+        seen. Without one, what is held stays held. ``answers`` are those of functions, by their tickets; an
+        exception is a failure of the function. The functions themselves have to be there again, because an
+        answer is checked against the result that they declare.
 
         Raises as :meth:`run`; a run that is :class:`Refused` stays suspended.
         """

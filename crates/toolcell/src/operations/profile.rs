@@ -29,6 +29,11 @@ pub use compare::{ProfileDelta, ProfileDifference};
 /// The format name in the JSON of a profile.
 const FORMAT: &str = "toolcell-profile-1";
 
+/// The maximum length of the name of a function in characters, and the maximum number of frames of a stack: more than
+/// the profiler takes.
+const MAX_NAME_CHARS: usize = 512;
+const MAX_STACK_FRAMES: usize = 512;
+
 /// The fuel profile of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -190,6 +195,24 @@ impl Profile {
                 "its format is `{format}`, not `{expected}`",
                 format,
                 expected = FORMAT
+            )));
+        }
+        let longest = profile.functions.iter().map(|function| function.name.chars().count()).max();
+        if let Some(count) = longest.filter(|count| *count > MAX_NAME_CHARS) {
+            let limit = MAX_NAME_CHARS;
+            return Err(ProfileError::Malformed(message!(
+                "a function has a name of {count} characters, the limit is {limit}",
+                count,
+                limit
+            )));
+        }
+        let deepest = profile.stacks.iter().map(|stack| stack.frames.len()).max();
+        if let Some(count) = deepest.filter(|count| *count > MAX_STACK_FRAMES) {
+            let limit = MAX_STACK_FRAMES;
+            return Err(ProfileError::Malformed(message!(
+                "a stack has {count} frames, the limit is {limit}",
+                count,
+                limit
             )));
         }
         let mut frames = profile.stacks.iter().flat_map(|stack| &stack.frames);

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use toolcell_host::{self as host, Params};
+use toolcell_host::{self as host, Effects, Outcome, Params, Stop};
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RunId, StoreAccess};
 
@@ -157,12 +157,29 @@ fn resume_inner(
         clock: parts.clock,
     };
     let called = parts.runtime.resume_admitted(&admitted, &suspended);
-    if let Err(host::ResumeError::ScriptMismatch | host::ResumeError::Call(host::CallError::Busy { .. })) = &called {
-        // The run did not continue, so it is saved again unchanged.
+    if !has_continued(&called, &suspended, admitted.environment.effects.max_effects()) {
+        // It is saved again unchanged.
         store.suspended().save(&row).map_err(RunSuspendError::Store)?;
     }
     attempted.set_effects(&admitted.environment.effects);
     finish_or_suspend(parts, called.map_err(RunSuspendError::Resume)?, row.run, admitted, attempted)
+}
+
+/// Returns whether a run that was resumed has burned fuel or begun an effect since.
+fn has_continued(
+    called: &Result<host::CallStatus, host::ResumeError>,
+    suspended: &host::SuspendedCall,
+    effects: Effects,
+) -> bool {
+    match called {
+        Err(host::ResumeError::Call(host::CallError::Bug { .. })) | Ok(host::CallStatus::Suspended(_)) => true,
+        Err(_) => false,
+        Ok(host::CallStatus::Finished(report)) => {
+            // Such as one that was cancelled while it waited for a slot, or for a first decision.
+            let has_moved = report.usage.fuel != suspended.fuel_used() || effects != Effects::None;
+            has_moved || !matches!(report.outcome, Outcome::Stopped(Stop::Cancelled))
+        }
+    }
 }
 
 /// Finishes a run, or saves it if it was suspended.

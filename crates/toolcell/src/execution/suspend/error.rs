@@ -57,6 +57,15 @@ pub enum RunSuspendError {
         /// The ticket.
         ticket: String,
     },
+    /// An answer cannot be checked, because the host does not provide its function now.
+    #[error("the function `{function}`, whose ticket is `{ticket}`, is not provided")]
+    #[code(ToolNotFound)]
+    MissingFunction {
+        /// The name of the function.
+        function: String,
+        /// The ticket.
+        ticket: String,
+    },
     /// The sandbox cannot resume the run.
     #[error(transparent)]
     #[coded(transparent)]
@@ -88,6 +97,7 @@ impl RunSuspendError {
             Self::GrantsChanged { .. } => message!("restore its grants and resume it, or run the tool again"),
             Self::Hook(denial) => denial.hint.clone(),
             Self::Damaged { .. } => message!("run the tool again"),
+            Self::MissingFunction { .. } => message!("resume the run with the function that was called"),
             Self::UnknownTicket { .. } => message!("use a ticket that was printed when the run was suspended"),
             Self::Resume(error) => error.hint().into(),
             Self::Encrypt(_) => message!("check the system's source of random numbers, and run the tool again"),

@@ -79,11 +79,13 @@ impl HostCallRunner<'_> {
         let asked = Instant::now();
         let chosen = planner.decide(&held);
         until.extend(asked.elapsed());
+        // What is decided about a run that was cancelled meanwhile does not count.
+        let is_cancelled = until.is_cancelled();
         for (at, (held, (place, operation))) in held.iter().zip(placed).enumerate() {
             match chosen.get(at).copied().unwrap_or(EffectDecision::Refuse) {
-                EffectDecision::Perform => self.start(operation),
+                EffectDecision::Perform if !is_cancelled => self.start(operation),
                 EffectDecision::Defer if self.can_suspend == CanSuspend::Yes => self.deferred.push((place, operation)),
-                EffectDecision::Defer | EffectDecision::Refuse => {
+                EffectDecision::Perform | EffectDecision::Defer | EffectDecision::Refuse => {
                     self.complete_with_error(operation.id(), held::not_approved_error(held));
                 }
             }
