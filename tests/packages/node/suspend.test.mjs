@@ -236,6 +236,10 @@ for (const isolation of ["process", "worker"])
       const run = box.run("note", salt, { effectApprover: () => (setTimeout(() => run.cancel(), 50), never()) });
       await within(assert.rejects(run, { name: "AbortError" }), 20_000);
       assert.notEqual(await look(box, "note"), "salt");
+      // A run that was resumed, and went no further, is not lost.
+      const left = await box.suspended();
+      assert.equal(left.length, 2);
+      for (const run of left) await assert.rejects(box.resume(run, { effectApprover: () => false }), { code: "tool-failed" });
       assert.deepEqual(await box.suspended(), []);
     });
 
