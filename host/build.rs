@@ -11,6 +11,9 @@
     reason = "a build script has no callers; it reads and writes files; and a build that cannot go on ends"
 )]
 
+#[path = "src/engine/call_targets.rs"]
+#[expect(dead_code, reason = "images are packed here, and unpacked nowhere")]
+mod call_targets;
 #[path = "src/engine/config.rs"]
 mod engine_config;
 mod marks;
@@ -27,8 +30,8 @@ use wasmtime::{Engine, OptLevel};
 /// The number of sections that Wasm does not define.
 const CUSTOM: u8 = 0;
 
-/// A variable with the names of the images that are built in, separated by commas. Without it, all are, and a package of
-/// which each MiB counts leaves out those that it does not use.
+/// A variable with the names of the images that are built in, separated by commas: for a package of which each MiB counts.
+/// Without it, all are, and those that start most processes are packed so that they are unpacked fast.
 const IMAGES: &str = "TOOLCELL_IMAGES";
 
 /// The highest levels there are of LZ4 and of Zstandard: they take seconds here, and make unpacking no slower.
@@ -36,6 +39,7 @@ const FAST: i32 = 12;
 const SMALL: i32 = 22;
 
 fn main() {
+    println!("cargo::rerun-if-changed=src/engine/call_targets.rs");
     println!("cargo::rerun-if-changed=src/engine/config.rs");
     // A link to `../guest/prebuilt`, which is part of the package of this crate.
     println!("cargo::rerun-if-changed=prebuilt/guest.wasm");
@@ -52,6 +56,8 @@ fn main() {
     let (from, fresh) = fresh_memory(&guest);
     let mut images = format!(
         "use super::{{Built, Packed, Packing}};\n\n\
+         // Not every image is built in, and each has a packing of its own.\n\
+         const _: [Packing; 3] = [Packing::Fast, Packing::Small, Packing::SmallCode];\n\n\
          /// blake3 of the guest.\n\
          pub(crate) const GUEST: &str = \"{}\";\n\
          /// Where the guest's memory begins to be anything but zero.\n\
@@ -60,7 +66,7 @@ fn main() {
          pub(super) static FRESH: Packed = {};\n",
         blake3::hash(&guest),
         number(from),
-        fast(&out, "fresh", &fresh),
+        if is_size_secondary() { fast(&out, "fresh", &fresh) } else { small(&out, "fresh", &fresh) },
     );
     let marked = marks::marked(&guest);
     for kind in ImageKind::ALL {
@@ -72,8 +78,13 @@ fn main() {
         let image = compile(kind, &nameless(if kind.is_instrumented() { &marked } else { &guest }));
         let at = place(&image, &fresh);
         let others = [&image[..at], &image[at + fresh.len()..]].concat();
-        // The roomy one starts most processes: it is the one to be unpacked fast.
-        let pack = if kind == ImageKind::Roomy { fast } else { small };
+        let pack = match kind {
+            // It starts most processes.
+            ImageKind::Roomy if is_size_secondary() => fast,
+            ImageKind::Interpreted => small,
+            _ if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") => small_code,
+            _ => small,
+        };
         let built = format!(
             "/// The image `{kind}`.\n\
              pub(super) static {name}: Option<Built> = Some(Built {{\n    \
@@ -97,6 +108,11 @@ fn is_built_in(kind: ImageKind) -> bool {
     is_wanted && (kind != ImageKind::Embedded || env::var_os("CARGO_FEATURE_EMBEDDED").is_some())
 }
 
+/// Whether it matters more how fast images are unpacked than how large they are: unless a build chooses among them.
+fn is_size_secondary() -> bool {
+    env::var_os(IMAGES).is_none()
+}
+
 /// Packs bytes so that they are unpacked fast (LZ4), into a file of this name, and describes it.
 fn fast(out: &Path, name: &str, bytes: &[u8]) -> String {
     let packed = lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(FAST)), false);
@@ -107,6 +123,14 @@ fn fast(out: &Path, name: &str, bytes: &[u8]) -> String {
 fn small(out: &Path, name: &str, bytes: &[u8]) -> String {
     let packed = zstd::bulk::compress(bytes, SMALL).expect("there is memory enough");
     describe(out, name, "Small", &packed, bytes.len())
+}
+
+/// Packs machine code of x86-64 so that it is smaller still.
+fn small_code(out: &Path, name: &str, bytes: &[u8]) -> String {
+    let mut code = bytes.to_vec();
+    call_targets::to_absolute(&mut code);
+    let packed = zstd::bulk::compress(&code, SMALL).expect("there is memory enough");
+    describe(out, name, "SmallCode", &packed, bytes.len())
 }
 
 fn describe(out: &Path, name: &str, packing: &str, packed: &[u8], size: usize) -> String {

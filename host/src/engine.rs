@@ -4,6 +4,8 @@
 //! Invariant: this module knows nothing of calls. Detecting a feature of the machine has no side
 //! effects and never fails.
 
+#[cfg_attr(not(test), expect(dead_code, reason = "the build script packs the images"))]
+mod call_targets;
 mod config;
 mod image;
 mod start_error;
