@@ -55,6 +55,21 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// The message of what the host raised, or why it cannot be reached.
     fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String>;
+
+    /// Returns the event loop on which the functions of the host run, if they do: no thread waits for them.
+    fn event_loop(&self) -> Option<&dyn EventLoop> {
+        None
+    }
+}
+
+/// What an event loop calls with the answer of a function: as [`Host::call`] returns it.
+pub type OnAnswer = Box<dyn FnOnce(Result<String, String>) + Send>;
+
+/// The event loop of a host.
+pub trait EventLoop: Send + Sync {
+    /// Starts a function of the host, and returns at once. `on_answer` is called on any thread, or dropped if there will
+    /// be no answer. The event loop sees to the timeout.
+    fn start_function(&self, name: &str, payload: &str, timeout: Option<Duration>, on_answer: OnAnswer);
 }
 
 /// The declaration of a function of the host.
@@ -110,20 +125,26 @@ pub(crate) fn bind_functions<'a>(
 ) -> Result<HostFunctions, Failure> {
     declared.into_iter().try_fold(HostFunctions::default(), |bound, one| {
         let (host, name, timeout) = (Arc::clone(host), Arc::clone(&one.name), one.timeout);
-        let call = move |params: &Value| call_function(&*host, &name, params, timeout);
-        let function = one.function.clone().with_implementation(call);
+        let function = one.function.clone();
+        let function = if host.event_loop().is_some() {
+            function.with_async_implementation(move |params, responder| {
+                let on_answer: OnAnswer = Box::new(move |answer| responder.respond(move || to_reply(answer)));
+                if let Some(event_loop) = host.event_loop() {
+                    event_loop.start_function(&name, &params.to_string(), timeout, on_answer);
+                }
+            })
+        } else {
+            function.with_implementation(move |params| {
+                to_reply(host.call(Callback::Function, &name, &params.to_string(), timeout))
+            })
+        };
         bound.with(function).map_err(|error| Failure::from_error(&error, error.code(), "", lang))
     })
 }
 
-fn call_function(
-    host: &dyn Host,
-    name: &str,
-    params: &Value,
-    timeout: Option<Duration>,
-) -> Result<FunctionReply, FunctionFailure> {
+fn to_reply(answer: Result<String, String>) -> Result<FunctionReply, FunctionFailure> {
     let failed = |message: String| FunctionFailure { message, effects: Effects::Started };
-    let answer = host.call(Callback::Function, name, &params.to_string(), timeout).map_err(failed)?;
+    let answer = answer.map_err(failed)?;
     match serde_json::from_str(&answer) {
         Ok(RawReply::Value(result)) => Ok(FunctionReply::Immediate(result)),
         Ok(RawReply::Ticket(ticket)) => Ok(FunctionReply::Deferred(ticket)),

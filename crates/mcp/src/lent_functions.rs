@@ -23,7 +23,9 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use toolcell::hook::CallerClaims;
-use toolcell::{Effects, FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
+use toolcell::{
+    Effects, FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions,
+};
 
 /// The method of a call.
 const CALL_METHOD: &str = "toolcell/call";
@@ -130,11 +132,15 @@ impl LentFunctions {
         let mut bound = HostFunctions::default();
         for index in 0..functions.len() {
             let (lent, run, runtime) = (Arc::clone(&functions), run.clone(), Handle::current());
-            let call = move |params: &Value| {
-                runtime.block_on(call_host(&lent[index], params, &run)).map(FunctionReply::Immediate)
+            let call = move |params: &Value, responder: FunctionResponder| {
+                let (lent, run, params) = (Arc::clone(&lent), run.clone(), params.clone());
+                drop(runtime.spawn(async move {
+                    let answered = call_host(&lent[index], &params, &run).await;
+                    responder.respond(move || answered.map(FunctionReply::Immediate));
+                }));
             };
             // The names were checked when the functions were lent.
-            match bound.with(functions[index].declared.clone().with_implementation(call)) {
+            match bound.with(functions[index].declared.clone().with_async_implementation(call)) {
                 Ok(with) => bound = with,
                 Err(error) => {
                     tracing::error!(%error, "lent functions cannot be bound");

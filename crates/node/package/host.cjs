@@ -86,6 +86,39 @@ async function validated(entry, params, name) {
   throw new TypeError(`invalid parameters for \`${name}\`: ${issues.join("; ")}`);
 }
 
+/** A call of the host. Most functions never ask for the signal of theirs, which costs more than a call. */
+class HostCall {
+  #controller;
+  #reason;
+  isAborted = false;
+  /** What the function gets beside its parameters. */
+  context;
+
+  constructor() {
+    const signal = () => this.#signal();
+    this.context = {
+      get signal() {
+        return signal();
+      },
+    };
+  }
+
+  #signal() {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason) {
+    if (this.isAborted) return;
+    this.isAborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
 const HOOK_KEYS = ["name", "tools", "timeoutMs", "before", "after"];
 
 /** The host's side of a toolbox. */
@@ -131,15 +164,15 @@ class Host {
   }
 
   /** Serves a call back of a run, which has its own functions, or of the toolbox itself. */
-  serve(kind, name, payload, run, signal) {
-    return waiting.run(run?.waiting ?? {}, () => this.#answer(kind, name, payload, run, signal));
+  serve(kind, name, payload, run, context) {
+    return waiting.run(run?.waiting ?? {}, () => this.#answer(kind, name, payload, run, context));
   }
 
-  async #answer(kind, name, payload, run, signal) {
+  async #answer(kind, name, payload, run, context) {
     switch (kind) {
       case "function": {
         const entry = run?.own?.get(name) ?? this.functions.get(name);
-        const result = await entry.execute(await validated(entry, payload, name), { signal });
+        const result = await entry.execute(await validated(entry, payload, name), context);
         const ticket = ticketOf(result);
         if (ticket !== undefined) return stringify({ ticket }, `the ticket of \`${name}\``);
         return `{"value":${stringify(result ?? null, `the result of \`${name}\``)}}`;
@@ -147,15 +180,15 @@ class Host {
       case "effects": {
         const { effectApprover } = run;
         const count = payload.length;
-        return JSON.stringify(toDecisions(await effectApprover(payload, { signal }), count));
+        return JSON.stringify(toDecisions(await effectApprover(payload, context), count));
       }
       case "before":
       case "after": {
-        const answer = await this.hooks.get(name)[kind](payload, { signal });
+        const answer = await this.hooks.get(name)[kind](payload, context);
         return stringify(toVerdict(answer ?? null, name), `the answer of the hook \`${name}\``);
       }
       case "approve":
-        return stringify(toAnswer(await this.approver(payload, { signal })), "the answer");
+        return stringify(toAnswer(await this.approver(payload, context)), "the answer");
       case "secret": {
         const value = typeof this.secrets === "function" ? await this.secrets(name) : Object.hasOwn(this.secrets, name) ? this.secrets[name] : null;
         if (value !== null && value !== undefined && typeof value !== "string") throw new TypeError(`the secret \`${name}\` is ${describe(value)}, it must be a string`);
@@ -201,4 +234,4 @@ function toDecisions(answer, count) {
   return decisions.map((decision) => DECISIONS.get(decision));
 }
 
-module.exports = { Host, toFunctions, toJsonSchema, depth, waitingRun };
+module.exports = { Host, HostCall, toFunctions, toJsonSchema, depth, waitingRun };

@@ -7,7 +7,7 @@ const { readdir, readFile } = require("node:fs/promises");
 const path = require("node:path");
 const native = require("./native.cjs");
 const { errorFromJson } = require("./errors.cjs");
-const { Host, toFunctions, toJsonSchema, depth, waitingRun } = require("./host.cjs");
+const { Host, HostCall, toFunctions, toJsonSchema, depth, waitingRun } = require("./host.cjs");
 const { stringify, stringifyObject, parseForHost, describe, messageOf, checkKeys } = require("./json.cjs");
 const { SuspendedRun, answersToJson } = require("./suspend.cjs");
 const { changesOf } = require("./changes.cjs");
@@ -31,6 +31,12 @@ function waiter() {
   return { promise, wake };
 }
 
+/** Tells what a run has called that the run was aborted, or has ended. */
+function abortCallbacks(operation, reason) {
+  operation.aborted ??= { reason };
+  for (const call of operation.callbacks.values()) call.abort(reason);
+}
+
 /** A run that goes on: await it for its end, iterate over it for its partial results. */
 class Run {
   #toolbox;
@@ -42,11 +48,8 @@ class Run {
 
   constructor(toolbox, start, { signal, onUpdate, functions, effectApprover }, method) {
     this.#toolbox = toolbox;
-    const controller = new AbortController();
-    // A tool may call many functions at once, and each of them listens.
-    setMaxListeners(0, controller.signal);
-    const operation = { own: functions, effectApprover, signal: controller.signal, callbacks: new Set() };
-    const called = new Error(method);
+    const operation = { own: functions, effectApprover, callbacks: new Map() };
+    const called = {};
     Error.captureStackTrace?.(called, toolbox[method]);
     const thrown = (error) => {
       // It is for the caller: the run ends, and rejects with it.
@@ -67,7 +70,7 @@ class Run {
     };
     const settle = () => {
       this.#hasEnded = true;
-      controller.abort();
+      abortCallbacks(operation);
       signal?.removeEventListener("abort", abort);
       this.#wake();
     };
@@ -99,7 +102,7 @@ class Run {
     });
     const abort = () => {
       // What the run has called is told at once.
-      controller.abort(signal.reason);
+      abortCallbacks(operation, signal.reason);
       this.cancel();
     };
     if (signal?.aborted) {
@@ -492,14 +495,14 @@ class Toolbox {
   }
 
   #finish(event, number, operation, text) {
-    if (operation.onUpdates) {
+    if (operation.hasUpdates) {
       while (this.#take(number, operation));
       this.#native.forget(number);
     }
     this.#end(number);
     const answer = JSON.parse(text);
     // What still waits for an answer is of a run that has ended.
-    for (const waiting of operation.callbacks ?? []) this.#native.answer(waiting, false, "the run has ended");
+    for (const waiting of operation.callbacks?.keys() ?? []) this.#native.answer(waiting, false, "the run has ended");
     if (event === "done") operation.resolve(answer);
     else operation.reject(errorFromJson(answer));
   }
@@ -513,7 +516,9 @@ class Toolbox {
 
   /** Takes all partial results, with a turn of the event loop between. */
   #update(number, operation) {
-    if (operation === undefined || !this.#operations.has(number) || !this.#take(number, operation)) return;
+    if (operation === undefined || !this.#operations.has(number)) return;
+    operation.hasUpdates = true;
+    if (!this.#take(number, operation)) return;
     setImmediate(() => this.#update(number, operation));
   }
 
@@ -522,26 +527,27 @@ class Toolbox {
     if (!this.#native.isWaiting(callback)) return;
     // An approver that has failed is not asked again.
     if (kind === "effects" && operation?.thrown) return void this.#native.answer(callback, false, "the effect approver has failed");
-    const controller = new AbortController();
-    const abort = () => controller.abort(operation.signal.reason);
-    if (operation?.signal?.aborted) abort();
-    else operation?.signal?.addEventListener("abort", abort);
-    const timer = timeoutMs > 0 ? setTimeout(() => controller.abort(new Error("it took too long")), timeoutMs).unref() : undefined;
-    operation?.callbacks?.add(callback);
+    const call = new HostCall();
+    if (operation?.aborted) call.abort(operation.aborted.reason);
+    const expire = () => {
+      call.abort(new Error("it took too long"));
+      this.#native.answer(callback, false, `there was no answer within ${timeoutMs} ms`);
+    };
+    const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs).unref() : undefined;
+    operation?.callbacks?.set(callback, call);
     try {
       // Of an effect that is decided about, nothing is left out.
       const payload = kind === "effects" ? JSON.parse(text) : parseForHost(text);
-      const answer = await this.#host.serve(kind, name, payload, operation, controller.signal);
+      const answer = await this.#host.serve(kind, name, payload, operation, call.context);
       this.#native.answer(callback, true, answer);
     } catch (error) {
       if (operation && kind === "function") operation.lastError = { error };
       // It is for the caller, at the end of the run; unless the run was aborted, and the approver gave up.
-      if (operation && kind === "effects" && !controller.signal.aborted) operation.thrown ??= { error };
+      if (operation && kind === "effects" && !call.isAborted) operation.thrown ??= { error };
       this.#native.answer(callback, false, messageOf(error));
     } finally {
       clearTimeout(timer);
       operation?.callbacks?.delete(callback);
-      operation?.signal?.removeEventListener("abort", abort);
     }
   }
 }

@@ -18,7 +18,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,8 +28,8 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use serde_json::{Map, Value};
 use toolcell_bindings::{
-    CallOptions, Callback, CancelToken, CompletedRun, EndedRun, Failure, Host, PartialResultSink, RunControl, RunKind,
-    Session, SessionHandle, Work,
+    CallOptions, Callback, CancelToken, CompletedRun, EndedRun, EventLoop, Failure, Host, OnAnswer, PartialResultSink,
+    RunControl, RunKind, Session, SessionHandle, Work,
 };
 
 /// The arguments of the function that events go to.
@@ -37,13 +37,13 @@ type Event = FnArgs<(String, u32, String, String, u32, f64)>;
 /// That function, from any thread. It does not keep the process alive.
 type EventFunction = ThreadsafeFunction<Event, (), Event, Status, false, true>;
 
-/// Who waits for the answer to a callback, by its number.
-type Waiting = HashMap<u32, Sender<Result<String, String>>>;
+/// What is done with the answers to callbacks, by their numbers.
+type Waiting = HashMap<u32, OnAnswer>;
 
 /// Sends events, and waits for the answers to callbacks.
 struct Events {
     function: EventFunction,
-    /// Who waits for the answer to a callback, by its number; `None` once the toolbox is closed.
+    /// The callbacks that wait for their answers; `None` once the toolbox is closed.
     waiting: Mutex<Option<Waiting>>,
     next: AtomicU32,
 }
@@ -57,6 +57,37 @@ impl Events {
     fn send(&self, event: &str, operation: u32, name: &str, text: String, callback: u32, timeout: f64) -> bool {
         let event = (event.to_owned(), operation, name.to_owned(), text, callback, timeout);
         self.function.call(FnArgs::from(event), ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+    }
+
+    /// Calls JavaScript back; returns the number of the callback, and whether there is still a thread that gets it. `None` if
+    /// the toolbox is closed.
+    fn call_back(
+        &self,
+        operation: u32,
+        kind: Callback,
+        name: &str,
+        payload: &str,
+        timeout: Option<Duration>,
+        on_answer: OnAnswer,
+    ) -> Option<(u32, bool)> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().as_mut()?.insert(number, on_answer);
+        let milliseconds = timeout.map_or(0.0, |timeout| timeout.as_secs_f64() * 1e3);
+        Some((number, self.send(kind.name(), operation, name, payload.to_owned(), number, milliseconds)))
+    }
+
+    /// Lets go of a callback; its answer would be in vain.
+    fn forget(&self, callback: u32) {
+        let forgotten = self.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
+        // Not under the lock.
+        drop(forgotten);
+    }
+
+    /// Lets go of all callbacks, and lets no other begin.
+    fn close(&self) {
+        let waiting = self.lock().take();
+        // Not under the lock.
+        drop(waiting);
     }
 
     fn end(&self, operation: u32, ended: Result<String, Failure>) {
@@ -75,24 +106,24 @@ const MAX_TAKEN_BYTES: usize = 64 << 10;
 
 /// The partial results of a run that JavaScript has not taken yet.
 #[derive(Default)]
-struct Updates(Mutex<VecDeque<String>>);
+struct Updates(VecDeque<String>);
 
 impl Updates {
     /// Adds a partial result; returns whether it is the first one that waits.
-    fn push(&self, update: &str) -> bool {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn push(&mut self, update: &str) -> bool {
+        let waiting = &mut self.0;
         let is_first = waiting.is_empty();
         waiting.push_back(update.to_owned());
         let size = |waiting: &VecDeque<String>| waiting.iter().map(String::len).sum::<usize>();
-        while waiting.len() > MAX_UPDATES.0 || (waiting.len() > 1 && size(&waiting) > MAX_UPDATES.1) {
+        while waiting.len() > MAX_UPDATES.0 || (waiting.len() > 1 && size(waiting) > MAX_UPDATES.1) {
             waiting.pop_front();
         }
         is_first
     }
 
     /// Takes the oldest ones: as many as JavaScript parses without holding up its event loop.
-    fn take(&self) -> Vec<String> {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn take(&mut self) -> Vec<String> {
+        let waiting = &mut self.0;
         let mut room = MAX_TAKEN_BYTES;
         let fits = |update: &&String| {
             let is_first = room == MAX_TAKEN_BYTES;
@@ -117,13 +148,10 @@ const CANCEL_INTERVAL: Duration = Duration::from_millis(10);
 impl Host for NodeHost {
     fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String> {
         let (reply, answer) = channel();
-        let number = self.events.next.fetch_add(1, Ordering::Relaxed);
-        match &mut *self.events.lock() {
-            Some(waiting) => waiting.insert(number, reply),
-            None => return Err("the toolbox is closed".to_owned()),
-        };
-        let milliseconds = timeout.map_or(0.0, |timeout| timeout.as_secs_f64() * 1e3);
-        let is_sent = self.events.send(callback.name(), self.operation, name, payload.to_owned(), number, milliseconds);
+        // Who waited may be gone.
+        let on_answer: OnAnswer = Box::new(move |answered| drop(reply.send(answered)));
+        let called = self.events.call_back(self.operation, callback, name, payload, timeout, on_answer);
+        let Some((number, is_sent)) = called else { return Err("the toolbox is closed".to_owned()) };
         let began = Instant::now();
         let answered = loop {
             let left = timeout.map_or(CANCEL_INTERVAL, |timeout| timeout.saturating_sub(began.elapsed()));
@@ -135,15 +163,27 @@ impl Host for NodeHost {
                     break Err("the call was cancelled".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) if timeout.is_some() && left <= CANCEL_INTERVAL => {
+                    let milliseconds = timeout.unwrap_or_default().as_secs_f64() * 1e3;
                     break Err(format!("there was no answer within {milliseconds} ms"));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
-        if let Some(waiting) = &mut *self.events.lock() {
-            waiting.remove(&number);
-        }
+        self.events.forget(number);
         answered
+    }
+
+    fn event_loop(&self) -> Option<&dyn EventLoop> {
+        Some(self)
+    }
+}
+
+impl EventLoop for NodeHost {
+    fn start_function(&self, name: &str, payload: &str, timeout: Option<Duration>, on_answer: OnAnswer) {
+        let called = self.events.call_back(self.operation, Callback::Function, name, payload, timeout, on_answer);
+        if let Some((number, false)) = called {
+            self.events.forget(number);
+        }
     }
 }
 
@@ -154,8 +194,8 @@ pub struct Native {
     session: Arc<Mutex<Option<Arc<SessionHandle>>>>,
     /// The tokens of the operations in flight.
     cancels: Arc<Mutex<HashMap<u32, CancelToken>>>,
-    /// The partial results of the runs that JavaScript has not forgotten.
-    updates: Mutex<HashMap<u32, Arc<Updates>>>,
+    /// The partial results of the runs that have some, and that JavaScript has not forgotten.
+    updates: Arc<Mutex<HashMap<u32, Updates>>>,
 }
 
 #[napi]
@@ -168,7 +208,7 @@ impl Native {
     pub fn new(event: Function<'_, Event, ()>) -> napi::Result<Self> {
         let function = event.build_threadsafe_function::<Event>().weak::<true>().build()?;
         let events = Events { function, waiting: Mutex::new(Some(HashMap::new())), next: AtomicU32::new(1) };
-        let (session, cancels, updates) = (Arc::default(), Arc::default(), Mutex::default());
+        let (session, cancels, updates) = (Arc::default(), Arc::default(), Arc::default());
         Ok(Self { events: Arc::new(events), session, cancels, updates })
     }
 
@@ -226,11 +266,11 @@ impl Native {
     /// Takes the oldest partial results of a run that wait, as JSON texts. Those that are left have no event of their own.
     #[napi]
     pub fn take_updates(&self, operation: u32) -> Vec<String> {
-        let updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
-        updates.get(&operation).map(|updates| updates.take()).unwrap_or_default()
+        let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+        updates.get_mut(&operation).map(Updates::take).unwrap_or_default()
     }
 
-    /// Forgets a run that has ended.
+    /// Forgets the partial results of a run that has ended.
     #[napi]
     pub fn forget(&self, operation: u32) {
         self.updates.lock().unwrap_or_else(PoisonError::into_inner).remove(&operation);
@@ -249,10 +289,9 @@ impl Native {
     /// waits is answered in vain.
     #[napi]
     pub fn answer(&self, callback: u32, is_ok: bool, text: String) {
-        let reply = self.events.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
-        if let Some(reply) = reply {
-            // Who waited may be gone.
-            let _ = reply.send(if is_ok { Ok(text) } else { Err(text) });
+        let on_answer = self.events.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
+        if let Some(on_answer) = on_answer {
+            on_answer(if is_ok { Ok(text) } else { Err(text) });
         }
     }
 
@@ -269,7 +308,7 @@ impl Native {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
         // A run whose callbacks have no answer is cancelled, not failed.
         self.cancel_all();
-        *self.events.lock() = None;
+        self.events.close();
         self.spawn(Work::Control, operation, move || {
             if let Some(session) = session {
                 session.close();
@@ -287,11 +326,11 @@ impl Native {
     ) {
         let Some(session) = self.session(operation) else { return };
         let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
-        let (updates, sender) = (Arc::<Updates>::default(), Arc::clone(&events));
-        self.updates.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, Arc::clone(&updates));
+        let (updates, sender) = (Arc::clone(&self.updates), Arc::clone(&events));
         let on_update: PartialResultSink = Arc::new(move |update: &str| {
+            let mut updates = updates.lock().unwrap_or_else(PoisonError::into_inner);
             // One event for all that wait: a tool must not fill the queue of JavaScript.
-            if updates.push(update) {
+            if updates.entry(operation).or_default().push(update) {
                 sender.send("update", operation, "", String::new(), 0, 0.0);
             }
         });
@@ -344,7 +383,7 @@ impl Drop for Native {
     fn drop(&mut self) {
         // The object was collected, or its thread of JavaScript has ended.
         self.cancel_all();
-        *self.events.lock() = None;
+        self.events.close();
     }
 }
 

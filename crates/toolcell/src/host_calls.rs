@@ -49,7 +49,7 @@ use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant, ToolId};
 
 pub use effects::{BodyEnd, Effect, EffectLog, ReceivedBody};
-pub use functions::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
+pub use functions::{FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions};
 pub use held::{EffectApprover, EffectDecision, HeldBody, HeldEffect};
 pub use open::GrantOpenError;
 pub use resources::SecretSource;

@@ -144,7 +144,7 @@ pub use host_calls::{
     BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
     SecretSource,
 };
-pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
+pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions};
 pub use operations::adopt::{AdoptError, AdoptedTool, Adoption};
 pub use operations::approvals::{ApprovalError, ApprovalResult, PendingTool};
 pub use operations::async_run::RunHandle;

@@ -1,7 +1,7 @@
 //! Tools that call tools, and host functions.
 
 use serde_json::{Value, json};
-use toolcell::{Effects, FunctionFailure, HostFunction, HostFunctions, Outcome, RunOptions, Stop};
+use toolcell::{Effects, FunctionFailure, FunctionReply, HostFunction, HostFunctions, Outcome, RunOptions, Stop};
 
 use super::{ToolboxFixture, returned_value};
 
@@ -112,13 +112,25 @@ fn fuel_time_and_slots_are_shared() {
 fn a_function_of_the_host_is_held_to_what_it_declares() {
     let (sku, number) =
         (json!({ "sku": { "type": "string", "description": "which", "required": true } }), json!({ "type": "number" }));
-    let price = HostFunction::new("price", &sku, &number, |params| match params["sku"].as_str().unwrap_or_default() {
+    let price_of = |params: &Value| match params["sku"].as_str().unwrap_or_default() {
         "tea" => Ok(json!(2.5)),
         "lie" => Ok(json!("much")),
         "panic" => panic!("the host is broken"),
         _ => Err(FunctionFailure { message: "there is no such thing".to_owned(), effects: Effects::None }),
+    };
+    let blocking = HostFunction::new("price", &sku, &number, price_of).unwrap().read_only();
+    // An event loop replies from a thread of its own.
+    let later = blocking.clone().with_async_implementation(move |params, responder| {
+        let params = params.clone();
+        std::thread::spawn(move || responder.respond(move || price_of(&params).map(FunctionReply::Immediate)));
     });
-    let functions = HostFunctions::default().with(price.unwrap().inline().read_only()).unwrap();
+    for price in [blocking.clone().inline(), blocking, later] {
+        is_held_to_what_it_declares(price);
+    }
+}
+
+fn is_held_to_what_it_declares(price: HostFunction) {
+    let functions = HostFunctions::default().with(price).unwrap();
     let mut host = host("[grants.default]\ntools = [\"price\"]");
     host.set_functions(functions.clone());
     make(&host, "ask", &trying("tools.call('price', params)"), &json!({ "tools": ["price"] }));
@@ -140,13 +152,62 @@ fn a_function_of_the_host_is_held_to_what_it_declares() {
 }
 
 #[test]
+fn a_function_that_is_started_and_never_replies_fails() {
+    let nothing = HostFunction::new("ask", &json!({}), &json!({}), |_| Ok(Value::Null)).unwrap();
+    let dropped = nothing.clone().with_async_implementation(|_, responder| drop(responder));
+    let panics = nothing.with_async_implementation(|_, _responder| panic!("the host is broken"));
+    for function in [dropped, panics] {
+        let mut host = host("[grants.default]\ntools = [\"ask\"]");
+        host.set_functions(HostFunctions::default().with(function).unwrap());
+        make(&host, "run", &trying("tools.call('ask', {})"), &json!({ "tools": ["ask"] }));
+        let value = returned_value(&host.run("run", &json!({})).unwrap());
+        assert_eq!(value, json!(["Error", "function-failed", "started", "`ask`: the host is gone"]));
+    }
+}
+
+#[test]
+fn functions_that_are_called_at_once_may_reply_in_any_order() {
+    let replies = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let waiting = std::sync::Arc::clone(&replies);
+    // All are answered, last first, once all have begun.
+    let gather = HostFunction::new("gather", &json!({ "n": { "type": "number" } }), &json!({}), |_| Ok(Value::Null));
+    let gather = gather.unwrap().with_async_implementation(move |params, responder| {
+        let mut waiting = waiting.lock().unwrap();
+        waiting.push((params["n"].clone(), responder));
+        if waiting.len() == 60 {
+            for (n, responder) in waiting.drain(..).rev() {
+                responder.respond(move || Ok(FunctionReply::Immediate(n)));
+            }
+        }
+    });
+    let mut host = host("[grants.default]\ntools = [\"gather\"]");
+    host.set_functions(HostFunctions::default().with(gather).unwrap());
+    let code = "const execute = async () => {
+        const all = await Promise.all(Array.from({ length: 60 }, (_, n) => tools.call('gather', { n })))
+        return all.every((n, at) => n === at)
+    }";
+    make(&host, "all", code, &json!({ "tools": ["gather"] }));
+    assert_eq!(returned_value(&host.run("all", &json!({})).unwrap()), json!(true));
+    assert!(replies.lock().unwrap().is_empty());
+}
+
+#[test]
 fn nobody_waits_for_a_function_that_takes_longer_than_the_run_may() {
     let slow = HostFunction::new("slow", &json!({}), &json!({}), |_| {
         std::thread::sleep(std::time::Duration::from_secs(20));
         Ok(Value::Null)
     });
+    let slow = slow.unwrap();
+    let kept = std::sync::Mutex::new(Vec::new());
+    let silent = slow.clone().with_async_implementation(move |_, responder| kept.lock().unwrap().push(responder));
+    for function in [slow, silent] {
+        is_not_waited_for(function);
+    }
+}
+
+fn is_not_waited_for(slow: HostFunction) {
     let mut host = host("[grants.default]\ntools = [\"slow\"]");
-    host.set_functions(HostFunctions::default().with(slow.unwrap()).unwrap());
+    host.set_functions(HostFunctions::default().with(slow).unwrap());
     make(&host, "ask", "const execute = () => tools.call('slow', {})", &json!({ "tools": ["slow"] }));
     let fields = json!({ "tool_name": "ask", "parameters": {}, "timeout_ms": 100 });
     let began = std::time::Instant::now();

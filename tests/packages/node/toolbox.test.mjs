@@ -7,15 +7,12 @@ import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, before, describe, test } from "node:test";
-import { Worker } from "node:worker_threads";
 import { Type } from "@sinclair/typebox";
 import { flameGraph, Refused, Stopped, Toolbox, ToolcellError, ToolFailed } from "toolcell";
 import { z } from "zod";
 
 const FIXTURES = process.env.FIXTURES;
-const ROUNDS = Number(process.env.TOOLCELL_ROUNDS ?? 4);
 const TWICE = "const execute = ({ n }) => 2 * n";
 const SPIN = "const execute = () => { for (;;) {} }";
 const STEPS = `export default () => ({
@@ -555,44 +552,6 @@ const execute = ({ n }) => o[${JSON.stringify(name)}](n)`;
       await there.close();
     });
 
-    test("tools that raise signals leave the host alone, on the main thread and on a worker thread", async () => {
-      const sources = ["memory-error-stacks.js", "serialise-proxy-own-keys-32-bit-overflow.js"].map((name) => join(FIXTURES, "hostile", name));
-      const program = `
-        import { readFileSync } from "node:fs";
-        import { Toolbox } from "toolcell";
-        const box = await Toolbox.open({ isolation: ${JSON.stringify(isolation)} });
-        for (const source of ${JSON.stringify(sources)})
-          for (let round = 0; round < ${ROUNDS}; round++)
-            await box.runCode(readFileSync(source, "utf8"), {}, { limits: { timeoutMs: 5000 } }).catch(() => {});
-        const overflow = () => overflow() + 1;
-        try { overflow() } catch {}
-        console.log((await box.runCode("const execute = () => 'alive'")).value);
-        await box.close();`;
-      const file = join(process.cwd(), `signals-${isolation}.mjs`);
-      writeFileSync(file, program);
-      assert.equal(execFileSync(process.execPath, [file], { encoding: "utf8" }).trim(), "alive");
-      const worker = new Worker(file, { stdout: true });
-      let said = "";
-      worker.stdout.on("data", (text) => (said += text));
-      await new Promise((resolve, reject) => worker.on("exit", resolve).on("error", reject));
-      assert.equal(said.trim(), "alive");
-    });
-
-    test("a worker thread that is terminated in a run leaves the process alone", async () => {
-      const file = join(process.cwd(), `terminated-${isolation}.mjs`);
-      writeFileSync(file, `
-        import { parentPort } from "node:worker_threads";
-        import { Toolbox } from "toolcell";
-        const box = await Toolbox.open({ isolation: ${JSON.stringify(isolation)} });
-        const run = box.runCode(${JSON.stringify(SPIN)});
-        parentPort.postMessage("running");
-        await run;`);
-      const worker = new Worker(file);
-      await new Promise((resolve, reject) => worker.on("message", resolve).on("error", reject));
-      await worker.terminate();
-      assert.equal((await box.runCode(TWICE, { n: 2 })).value, 4);
-    });
-
     test("a process ends by itself with a toolbox open, and a killed one leaves no worker", async () => {
       const file = join(process.cwd(), `open-${isolation}.mjs`);
       writeFileSync(file, `
@@ -613,15 +572,6 @@ const execute = ({ n }) => o[${JSON.stringify(name)}](n)`;
       for (let round = 0; round < 100 && workers.some((pid) => readdirSync("/proc").includes(pid)); round++)
         await new Promise((resolve) => setTimeout(resolve, 20));
       assert.ok(!workers.some((pid) => readdirSync("/proc").includes(pid)));
-    });
-
-    test("the event loop stays free while tools run", async () => {
-      const work = "const execute = () => { let s = 0; for (let i = 0; i < 1e4; i++) s += i; return s }";
-      const delay = monitorEventLoopDelay({ resolution: 5 });
-      delay.enable();
-      for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 8 }, () => box.runCode(work)));
-      delay.disable();
-      console.log(`${isolation}: delay of the event loop, p99: ${(delay.percentile(99) / 1e6 - 5).toFixed(1)} ms`);
     });
 
     test("the fixtures give the same as on the command line", async () => {

@@ -10,8 +10,17 @@ use super::pending::PendingCallback;
 /// The completions that have not been processed yet.
 #[derive(Default)]
 pub(super) struct CompletionQueue {
-    events: Mutex<Vec<CompletionEvent>>,
+    events: Mutex<Vec<QueuedEvent>>,
     notifier: Notifier,
+}
+
+/// Makes the completion that a reply stands for, on the thread of the run.
+pub(super) type CompleteReply = Box<dyn FnOnce() -> CompletionEvent + Send>;
+
+enum QueuedEvent {
+    Completion(CompletionEvent),
+    /// An asynchronous host function replied to the call of this number.
+    Reply(u32, CompleteReply),
 }
 
 /// A completion of a host call.
@@ -32,12 +41,26 @@ impl CompletionQueue {
     }
 
     pub(super) fn push(&self, came: CompletionEvent) {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).push(came);
+        self.push_event(QueuedEvent::Completion(came));
+    }
+
+    pub(super) fn push_reply(&self, id: u32, complete: CompleteReply) {
+        self.push_event(QueuedEvent::Reply(id, complete));
+    }
+
+    fn push_event(&self, event: QueuedEvent) {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         self.notifier.notify();
     }
 
-    pub(super) fn drain(&self) -> Vec<CompletionEvent> {
-        std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Takes what came. The replies that are awaited are made here.
+    pub(super) fn drain(&self, is_awaited: impl Fn(u32) -> bool) -> Vec<CompletionEvent> {
+        let came = std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner));
+        let to_completion = |event| match event {
+            QueuedEvent::Completion(completion) => Some(completion),
+            QueuedEvent::Reply(id, complete) => is_awaited(id).then(complete),
+        };
+        came.into_iter().filter_map(to_completion).collect()
     }
 
     /// Returns the notifier that is notified of each event.

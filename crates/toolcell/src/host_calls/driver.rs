@@ -126,7 +126,7 @@ impl<'a> HostCallRunner<'a> {
     /// Takes the completions of calls that the run still waits for.
     fn take_completions(&mut self) -> Vec<Completion> {
         let mut all = Vec::new();
-        for came in self.completions.drain() {
+        for came in self.completions.drain(|id| self.in_flight.contains_key(&id)) {
             let ended = match came {
                 CompletionEvent::Deferred(ticketed) => {
                     all.extend(self.handle_deferred(ticketed));

@@ -12,8 +12,53 @@ use toolcell_host::{Effects, Params};
 use toolcell_schema::{ParamsError, Schema, SchemaError};
 use toolcell_tool::{NameError, ToolName};
 
-/// The implementation of a function.
-type FunctionHandler = Arc<dyn Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync>;
+/// The implementation of a function that replies when it returns.
+type Handler = Arc<dyn Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync>;
+
+/// The implementation of a function that replies later.
+type AsyncHandler = Arc<dyn Fn(&Value, FunctionResponder) + Send + Sync>;
+
+/// The implementation of a function, and the thread that it is called on.
+#[derive(Clone)]
+enum FunctionHandler {
+    /// A thread of its own, where it may block.
+    Blocking(Handler),
+    /// The thread of the run.
+    Inline(Handler),
+    /// The thread of the run, to which it returns at once. It replies later, from any thread.
+    Async(AsyncHandler),
+}
+
+/// Makes a reply, on the thread of the run.
+pub(super) type MakeReply = Box<dyn FnOnce() -> Result<FunctionReply, FunctionFailure> + Send>;
+
+/// Replies to a call of an asynchronous function, from any thread. If it is dropped, the call fails.
+///
+/// A reply for a run that has ended meanwhile is dropped.
+pub struct FunctionResponder(Option<Box<dyn FnOnce(MakeReply) + Send>>);
+
+impl FunctionResponder {
+    pub(super) fn new(deliver: impl FnOnce(MakeReply) + Send + 'static) -> Self {
+        Self(Some(Box::new(deliver)))
+    }
+
+    /// Replies. `make` is called on the thread of the run, so that parsing a large result does not hold up the
+    /// thread that replies, such as one of an event loop.
+    pub fn respond(mut self, make: impl FnOnce() -> Result<FunctionReply, FunctionFailure> + Send + 'static) {
+        if let Some(deliver) = self.0.take() {
+            deliver(Box::new(make));
+        }
+    }
+}
+
+impl Drop for FunctionResponder {
+    fn drop(&mut self) {
+        if let Some(deliver) = self.0.take() {
+            let message = "the host is gone".to_owned();
+            deliver(Box::new(|| Err(FunctionFailure { message, effects: Effects::Started })));
+        }
+    }
+}
 
 /// The reply of a host function.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +94,6 @@ pub struct HostFunction {
     parameters: Arc<Schema>,
     result: Arc<Schema>,
     handler: FunctionHandler,
-    is_inline: bool,
     is_read_only: bool,
 }
 
@@ -131,7 +175,7 @@ impl HostFunction {
         let name = ToolName::parse(name)?;
         let parameters = Arc::new(Schema::compile(parameters)?);
         let result = Arc::new(Schema::for_value(RESULT_FIELD, result)?);
-        Ok(Self { name, parameters, result, handler: Arc::new(does), is_inline: false, is_read_only: false })
+        Ok(Self { name, parameters, result, handler: FunctionHandler::Blocking(Arc::new(does)), is_read_only: false })
     }
 
     /// Returns the function with another implementation, under the same declaration.
@@ -140,14 +184,30 @@ impl HostFunction {
         self,
         does: impl Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync + 'static,
     ) -> Self {
-        Self { handler: Arc::new(does), ..self }
+        let does = Arc::new(does);
+        let handler = match self.handler {
+            FunctionHandler::Inline(_) => FunctionHandler::Inline(does),
+            FunctionHandler::Blocking(_) | FunctionHandler::Async(_) => FunctionHandler::Blocking(does),
+        };
+        Self { handler, ..self }
+    }
+
+    /// Returns the function with an implementation that replies later, under the same declaration. It is called on the
+    /// thread of the run, and must return at once: no thread waits for the reply.
+    #[must_use]
+    pub fn with_async_implementation(self, starts: impl Fn(&Value, FunctionResponder) + Send + Sync + 'static) -> Self {
+        Self { handler: FunctionHandler::Async(Arc::new(starts)), ..self }
     }
 
     /// Declares that the function neither blocks nor takes long. It then runs on the thread of the
     /// run, which saves a change of threads.
     #[must_use]
     pub fn inline(self) -> Self {
-        Self { is_inline: true, ..self }
+        let handler = match self.handler {
+            FunctionHandler::Blocking(does) => FunctionHandler::Inline(does),
+            handler => handler,
+        };
+        Self { handler, ..self }
     }
 
     /// Declares that the function has no side effects, so that a plan does not hold it.
@@ -156,16 +216,21 @@ impl HostFunction {
         Self { is_read_only: true, ..self }
     }
 
-    pub(crate) fn is_inline(&self) -> bool {
-        self.is_inline
+    /// Whether calling it may block.
+    pub(crate) fn may_block(&self) -> bool {
+        matches!(self.handler, FunctionHandler::Blocking(_))
     }
 
     pub(crate) fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
-    /// Calls the function.
-    pub(crate) fn call(&self, params: Params) -> Result<FunctionReply, FunctionCallError> {
+    /// Calls the function. `responder` is for one that replies later, which returns `None` here.
+    pub(crate) fn call(
+        &self,
+        params: Params,
+        responder: impl FnOnce() -> FunctionResponder,
+    ) -> Result<Option<FunctionReply>, FunctionCallError> {
         let args = self.parameters.check(params).map_err(FunctionCallError::Params)?;
         let read;
         let value = if let Some(value) = args.value() {
@@ -174,8 +239,23 @@ impl HostFunction {
             read = serde_json::from_str(args.params().as_str()).unwrap_or_default();
             &read
         };
-        let done = catch_unwind(AssertUnwindSafe(|| (self.handler)(value))).map_err(|_| FunctionCallError::Panicked)?;
-        match done.map_err(FunctionCallError::Failed)? {
+        match &self.handler {
+            FunctionHandler::Blocking(does) | FunctionHandler::Inline(does) => {
+                self.check_reply(|| does(value)).map(Some)
+            }
+            FunctionHandler::Async(starts) => catch_unwind(AssertUnwindSafe(|| starts(value, responder())))
+                .map(|()| None)
+                .map_err(|_| FunctionCallError::Panicked),
+        }
+    }
+
+    /// Checks what the function replies.
+    pub(super) fn check_reply(
+        &self,
+        make: impl FnOnce() -> Result<FunctionReply, FunctionFailure>,
+    ) -> Result<FunctionReply, FunctionCallError> {
+        let made = catch_unwind(AssertUnwindSafe(make)).map_err(|_| FunctionCallError::Panicked)?;
+        match made.map_err(FunctionCallError::Failed)? {
             FunctionReply::Immediate(result) => self.check_result(result).map(FunctionReply::Immediate),
             later @ FunctionReply::Deferred(_) => Ok(later),
         }

@@ -7,14 +7,16 @@
 //! Invariant: a called tool has no grant that its caller lacks, passes the same hooks, and leaves a
 //! record of its own.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use toolcell_host::{Completion, Effects, Json, MAX_NESTED_CALLS, OperationError, Params, Remaining, ToolCallRequest};
 use toolcell_tool::ToolName;
 
 use super::RunEnvironment;
-use super::completions::CompletionEvent;
+use super::completions::{CompletionEvent, CompletionQueue};
 use super::error::{Result, error_without_effects, to_output};
-use super::functions::{FunctionCallError, FunctionReply, HostFunction};
+use super::functions::{FunctionCallError, FunctionReply, FunctionResponder, HostFunction, MakeReply};
 use super::nested::{CallerContext, NestedResult};
 use super::pending::PendingCallback;
 
@@ -65,10 +67,28 @@ impl RunEnvironment<'_> {
     }
 }
 
-/// Calls a host function.
-pub(super) fn call_function(id: u32, function: &HostFunction, call: NestedCall) -> CompletionEvent {
-    let name = call.name;
-    match function.call(call.params) {
+/// Calls a host function; its reply goes to the queue.
+pub(super) fn call_function(id: u32, function: &HostFunction, call: NestedCall, queue: &Arc<CompletionQueue>) {
+    let NestedCall { name, params } = call;
+    let responder = || {
+        let (name, function, queue) = (name.clone(), function.clone(), Arc::clone(queue));
+        FunctionResponder::new(move |make: MakeReply| {
+            let complete = move || to_event(id, &function, &name, function.check_reply(make));
+            queue.push_reply(id, Box::new(complete));
+        })
+    };
+    if let Some(reply) = function.call(params, responder).transpose() {
+        queue.push(to_event(id, function, &name, reply));
+    }
+}
+
+fn to_event(
+    id: u32,
+    function: &HostFunction,
+    name: &ToolName,
+    reply: std::result::Result<FunctionReply, FunctionCallError>,
+) -> CompletionEvent {
+    match reply {
         Ok(FunctionReply::Deferred(ticket)) => {
             CompletionEvent::Deferred(PendingCallback { id, function: name.to_string(), ticket })
         }

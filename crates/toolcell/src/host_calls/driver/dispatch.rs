@@ -127,12 +127,13 @@ impl HostCallRunner<'_> {
                     return Ok(PendingCall::InBackground);
                 };
                 self.environment.effects.record_started(id);
-                if function.is_inline() {
-                    self.completions.push(tools::call_function(id, &function, call));
-                    return Ok(PendingCall::InBackground);
+                if function.may_block() {
+                    let queue = Arc::clone(&self.completions);
+                    let call = move || tools::call_function(id, &function, call, &queue);
+                    self.runtime_handle()?.spawn_blocking(call);
+                } else {
+                    tools::call_function(id, &function, call, &self.completions);
                 }
-                let inbox = Arc::clone(&self.completions);
-                self.runtime_handle()?.spawn_blocking(move || inbox.push(tools::call_function(id, &function, call)));
                 Ok(PendingCall::InBackground)
             }
             HostRequest::KvGet(request) => self.start_kv(id, &kind, request, KvCall::Get),
