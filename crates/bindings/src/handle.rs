@@ -109,8 +109,9 @@ impl Drop for SessionHandle {
         if self.owner == id() {
             return;
         }
-        // The workers and the files are the parent's.
-        if let Some(session) = self.lock().session.take() {
+        // The workers and the files are the parent's; one of its threads may have held the lock at the fork.
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = state.session.take() {
             forget(session);
         }
     }

@@ -1,15 +1,18 @@
 //! The native module of the package `toolcell` for Python. The package itself is in Python
 //! (`crates/python/python`): this module passes JSON, and has no manners.
 //!
-//! Invariant: the interpreter is not held while a tool runs, and no Python code runs while a lock of
-//! Rust is held.
+//! Invariant: the interpreter is not held while a tool runs, no Python code runs while a lock of Rust is held, and a process that is
+//! forked finds no lock of this module taken.
 
+use std::cell::RefCell;
+use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use toolcell_bindings::{
     CallOptions, Callback, CancelToken, CompletedRun, EndedRun, Failure, Host, PartialResultSink, RunControl, RunKind,
     SessionHandle, Work,
@@ -28,25 +31,26 @@ fn raise(failure: &Failure) -> PyErr {
 
 /// The threads of Toolcell that are in Python. The interpreter must not end meanwhile.
 struct Attached {
-    /// The process that the threads belong to: a process that was forked has none of them.
-    owner: u32,
     threads: usize,
     /// Whether the interpreter is about to end: no thread enters it any more.
     has_ended: bool,
+    /// References that were let go of by threads that are not in Python, for one that is.
+    released: Vec<Py<PyAny>>,
 }
 
-static ATTACHED: Mutex<Attached> = Mutex::new(Attached { owner: 0, threads: 0, has_ended: false });
+/// A process that is forked has this lock as it was at the fork, and no thread that will release it: [`before_fork`] takes it.
+static ATTACHED: Mutex<Attached> = Mutex::new(Attached { threads: 0, has_ended: false, released: Vec::new() });
 static LEFT: Condvar = Condvar::new();
 /// The longest wait for functions of the host, when the interpreter is about to end.
 const MAX_WAIT_AT_EXIT: Duration = Duration::from_secs(5);
 
+thread_local! {
+    static HELD_FOR_FORK: RefCell<Option<MutexGuard<'static, Attached>>> = const { RefCell::new(None) };
+}
+
 impl Attached {
     fn lock() -> MutexGuard<'static, Self> {
-        let mut attached = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
-        if attached.owner != std::process::id() {
-            *attached = Self { owner: std::process::id(), threads: 0, has_ended: false };
-        }
-        attached
+        ATTACHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,7 +75,11 @@ fn attach<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
         attached.threads += 1;
     }
     let _in_python = InPython;
-    Python::try_attach(work)
+    Python::try_attach(|py| {
+        let done = work(py);
+        drop_released(py);
+        done
+    })
 }
 
 /// Waits until no thread of Toolcell is in Python, and lets none in: the interpreter is about to end.
@@ -86,19 +94,80 @@ fn end(py: Python<'_>) {
     });
 }
 
+/// Takes the lock that a child would find taken for ever.
+#[pyfunction]
+fn before_fork() {
+    HELD_FOR_FORK.set(Some(Attached::lock()));
+}
+
+#[pyfunction]
+fn after_fork_in_parent() {
+    drop(HELD_FOR_FORK.take());
+}
+
+#[pyfunction]
+fn after_fork_in_child() {
+    if let Some(mut attached) = HELD_FOR_FORK.take() {
+        // They are threads of the parent.
+        attached.threads = 0;
+    }
+}
+
+/// A reference that any thread may let go of.
+///
+/// `PyO3` keeps what a thread lets go of outside Python behind a lock of its own, which a child finds taken for ever if it was
+/// forked at that moment. That lock cannot be taken for a fork.
+struct Reference(Option<Py<PyAny>>);
+
+impl Reference {
+    fn new(object: Py<PyAny>) -> Self {
+        Self(Some(object))
+    }
+
+    #[expect(clippy::expect_used, reason = "it is taken when it is dropped")]
+    fn bind<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.0.as_ref().expect("a reference that is not dropped").bind(py)
+    }
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        Attached::lock().released.extend(self.0.take());
+    }
+}
+
+/// Drops what threads let go of. Whatever the destructors of Python do, the lock is not held meanwhile.
+fn drop_released(py: Python<'_>) {
+    let released = mem::take(&mut Attached::lock().released);
+    for object in released {
+        object.drop_ref(py);
+    }
+}
+
+/// Works without the interpreter.
+fn detach<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    let done = py.detach(work);
+    drop_released(py);
+    done
+}
+
 /// A function of Python: `(kind, name, payload, timeout) -> answer`.
-struct PythonHost(Py<PyAny>);
+struct PythonHost(Reference);
 
 impl Host for PythonHost {
     fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String> {
         let answer = attach(|py| {
             let timeout = timeout.map(|timeout| timeout.as_secs_f64());
-            let answer = self.0.call1(py, (callback.name(), name, payload, timeout));
+            let answer = self.0.bind(py).call1((callback.name(), name, payload, timeout));
             // The package has made a text of it: the exception may have none.
-            answer.and_then(|answer| answer.extract::<String>(py)).map_err(|error| error.value(py).to_string())
+            answer.and_then(|answer| answer.extract::<String>()).map_err(|error| error.value(py).to_string())
         });
         answer.unwrap_or_else(|| Err("the interpreter has ended".to_owned()))
     }
+}
+
+fn host(callback: Py<PyAny>) -> Arc<dyn Host> {
+    Arc::new(PythonHost(Reference::new(callback)))
 }
 
 /// Cancels a run.
@@ -139,7 +208,7 @@ impl Cancel {
 impl Cancel {
     /// Returns how Python follows a run that this cancels.
     fn control(&self, callback: Py<PyAny>, on_update: Option<Py<PyAny>>) -> RunControl {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let host = host(callback);
         RunControl { cancel: self.token.clone(), on_update: sink(on_update), host }
     }
 
@@ -246,11 +315,12 @@ fn perform(
 }
 
 fn sink(on_update: Option<Py<PyAny>>) -> Option<PartialResultSink> {
-    let on_update = on_update?;
+    let on_update = Reference::new(on_update?);
     Some(Arc::new(move |update: &str| {
         attach(|py| {
-            if let Err(error) = on_update.call1(py, (update,)) {
-                error.write_unraisable(py, Some(on_update.bind(py)));
+            let on_update = on_update.bind(py);
+            if let Err(error) = on_update.call1((update,)) {
+                error.write_unraisable(py, Some(on_update));
             }
         });
     }))
@@ -265,15 +335,17 @@ fn spawn<T>(kind: Work, on_done: Py<PyAny>, work: impl FnOnce() -> Result<T, Fai
 where
     Option<T>: for<'py> IntoPyObject<'py>,
 {
+    let on_done = Reference::new(on_done);
     let started = toolcell_bindings::spawn(kind, move || {
         let done = work();
         attach(|py| {
+            let on_done = on_done.bind(py);
             let (done, error) = match done {
                 Ok(done) => (Some(done), None),
                 Err(failure) => (None, Some(failure.to_json())),
             };
-            if let Err(error) = on_done.call1(py, (done, error)) {
-                error.write_unraisable(py, Some(on_done.bind(py)));
+            if let Err(error) = on_done.call1((done, error)) {
+                error.write_unraisable(py, Some(on_done));
             }
         });
     });
@@ -288,8 +360,8 @@ struct Session(Arc<SessionHandle>);
 impl Session {
     #[new]
     fn new(py: Python<'_>, options: &str, callback: Py<PyAny>) -> PyResult<Self> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
-        let opened = py.detach(|| SessionHandle::open(options, &host));
+        let host = host(callback);
+        let opened = detach(py, || SessionHandle::open(options, &host));
         opened.map(|handle| Self(Arc::new(handle))).map_err(|failure| raise(&failure))
     }
 
@@ -297,7 +369,7 @@ impl Session {
     #[staticmethod]
     fn open(options: String, callback: Py<PyAny>, on_done: Py<PyAny>) -> PyResult<()> {
         spawn(Work::Control, on_done, move || {
-            let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+            let host = host(callback);
             SessionHandle::open(&options, &host).map(|handle| Self(Arc::new(handle)))
         })
     }
@@ -311,9 +383,9 @@ impl Session {
         callback: Py<PyAny>,
         cancel: &Cancel,
     ) -> PyResult<String> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let host = host(callback);
         let token = &cancel.token;
-        let answer = py.detach(|| self.0.with(token, |session| session.call(operation, request, &host, token)));
+        let answer = detach(py, || self.0.with(token, |session| session.call(operation, request, &host, token)));
         cancel.check()?;
         answer.map_err(|failure| raise(&failure))
     }
@@ -327,7 +399,7 @@ impl Session {
         cancel: &Cancel,
         on_done: Py<PyAny>,
     ) -> PyResult<()> {
-        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let host = host(callback);
         let (handle, token) = (Arc::clone(&self.0), cancel.token.clone());
         // A hook or a person may be asked, or a tool runs.
         let work = if matches!(&*operation, "decide" | "verify" | "replay" | "run_test") {
@@ -352,7 +424,7 @@ impl Session {
         cancel: &Cancel,
     ) -> PyResult<Ended> {
         let control = cancel.control(callback, on_update);
-        let ended = py.detach(|| perform(&self.0, kind, subject, params, options, control));
+        let ended = detach(py, || perform(&self.0, kind, subject, params, options, control));
         cancel.check()?;
         ended.map_err(|failure| raise(&failure))
     }
@@ -389,7 +461,7 @@ impl Session {
         cancel: &Cancel,
     ) -> PyResult<Called> {
         let control = cancel.control(callback, on_update);
-        let called = py.detach(|| call_tool(&self.0, name, arguments, options, control));
+        let called = detach(py, || call_tool(&self.0, name, arguments, options, control));
         cancel.check()?;
         called.map_err(|failure| raise(&failure))
     }
@@ -414,7 +486,7 @@ impl Session {
 
     /// Cancels all calls, waits for their end, and closes the toolbox.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.0.close());
+        detach(py, || self.0.close());
     }
 
     /// Closes the toolbox on another thread; `on_done(True, None)` is called there at its end.
@@ -430,7 +502,7 @@ impl Session {
 /// Draws a profile, which is given as JSON, as an SVG image.
 #[pyfunction]
 fn flame_graph(py: Python<'_>, profile: &str) -> PyResult<String> {
-    py.detach(|| toolcell_bindings::flame_graph(profile)).map_err(|failure| raise(&failure))
+    detach(py, || toolcell_bindings::flame_graph(profile)).map_err(|failure| raise(&failure))
 }
 
 /// The native module.
@@ -443,5 +515,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flame_graph, module)?)?;
     let end = wrap_pyfunction!(end, module)?;
     module.py().import("atexit")?.call_method1("register", (end,))?;
+    let at_fork = PyDict::new(module.py());
+    at_fork.set_item("before", wrap_pyfunction!(before_fork, module)?)?;
+    at_fork.set_item("after_in_parent", wrap_pyfunction!(after_fork_in_parent, module)?)?;
+    at_fork.set_item("after_in_child", wrap_pyfunction!(after_fork_in_child, module)?)?;
+    module.py().import("os")?.call_method("register_at_fork", (), Some(&at_fork))?;
     Ok(())
 }
