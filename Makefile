@@ -6,10 +6,10 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package packages test-packages test-adapters docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: ## Average some numbers in a sealed cell
 	@[ -e "$${CARGO_TARGET_DIR:-target}/$(DEMO_DIR)/toolcell" ] || echo "building toolcell and its dependencies, optimised only where it would crawl: about 10 minutes of processor time (5 on two cores), once" >&2
@@ -48,6 +48,12 @@ packages: ## Build the packages for Python and Node into target/packages (15 min
 test-packages: packages ## Install them into new environments, and run their tests and examples (needs Node 20, npm and Python 3.10)
 	cargo build --workspace --bins --locked
 	tests/packages/run "$${CARGO_TARGET_DIR:-target}/packages" "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
+
+# Packages that are in a folder already are not built again: PACKAGES=FOLDER.
+packages_in = $(or $(PACKAGES),$${CARGO_TARGET_DIR:-target}/packages)
+
+test-packages-long: $(if $(PACKAGES),,packages) ## Test them at length: hostile tools, forks, 8 threads, the event loop (TOOLCELL_ROUNDS=1000 each: an hour)
+	tests/packages/long "$(packages_in)"
 
 test-adapters: packages ## Test the adapters of the large agent frameworks, GitHub Copilot's and Claude's (1 GB to download)
 	tests/packages/node/adapters/run "$${CARGO_TARGET_DIR:-target}/packages" adapters-large
@@ -146,6 +152,9 @@ bench: ## Measure, and print a table of ratios
 	cargo build --release --locked --package toolcell-cli
 	cargo bench --locked --package toolcell-tests --bench cell -- --quick
 	cargo bench --locked --package toolcell-tests --bench ratios
+
+bench-packages: $(if $(PACKAGES),,packages) ## Measure the packages for Python and Node in turns with their peers, which it installs (10 minutes)
+	tests/packages/bench/run "$(packages_in)"
 
 clean: ## Remove what was built
 	cargo clean
