@@ -6,7 +6,9 @@
 
 mod recorder;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use toolcell_host::{Effects, HostCall};
@@ -101,7 +103,65 @@ pub(super) struct CallDetails {
     name: Option<String>,
     ms: Option<f64>,
     #[serde(default)]
-    writes: Vec<CallDetails>,
+    writes: Vec<WriteDetails>,
+}
+
+/// The fields of a write of a commit that say what it does to which key.
+#[derive(Deserialize)]
+struct WriteDetails {
+    key: String,
+    #[serde(default)]
+    delete: bool,
+}
+
+impl WriteDetails {
+    /// Formats the write. A key that could be read as something else is quoted, and what would not be seen in it, or be
+    /// drawn elsewhere, is escaped.
+    fn to_text(&self) -> String {
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./:".contains(char);
+        let key = if !self.key.is_empty() && self.key.chars().all(is_plain) {
+            Cow::Borrowed(&*self.key)
+        } else {
+            Cow::Owned(quote(&self.key))
+        };
+        if self.delete { format!("delete {key}") } else { key.into_owned() }
+    }
+}
+
+/// Letters that are written from right to left, which would change places with what stands beside them (the blocks whose
+/// characters have the class R or AL by default, `DerivedBidiClass.txt` of Unicode 17), and letters that are blank.
+const MISLEADING_LETTERS: [RangeInclusive<char>; 9] = [
+    '\u{590}'..='\u{8ff}',
+    '\u{115f}'..='\u{1160}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fb1d}'..='\u{fdff}',
+    '\u{fe70}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{10800}'..='\u{10fff}',
+    '\u{1e800}'..='\u{1efff}',
+    '\u{e0000}'..='\u{e0fff}',
+];
+
+/// Quotes a text so that no other text looks the same.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    let mut before = None;
+    for char in text.chars() {
+        let is_shown = match char {
+            // Several of them may be drawn as one.
+            ' ' => before != Some(' '),
+            _ if char.is_ascii() => char.is_ascii_graphic(),
+            _ => char.is_alphanumeric() && !MISLEADING_LETTERS.iter().any(|range| range.contains(&char)),
+        };
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            _ if is_shown => quoted.push(char),
+            _ => quoted.extend(char.escape_unicode()),
+        }
+        before = Some(char);
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// Parses the target of a host call. Returns empty details if the payload cannot be parsed.
@@ -117,7 +177,7 @@ impl CallDetails {
         } else if let Some(ms) = self.ms {
             format!("{ms} ms")
         } else if !self.writes.is_empty() {
-            self.writes.into_iter().filter_map(|write| write.key).collect::<Vec<_>>().join(", ")
+            self.writes.iter().map(WriteDetails::to_text).collect::<Vec<_>>().join(", ")
         } else {
             self.path.or(self.key).or(self.name).unwrap_or_default()
         }

@@ -36,8 +36,8 @@ pub struct HeldEffect {
     pub position: u32,
     /// The kind of the effect, such as `fetch`.
     pub kind: String,
-    /// The target: `POST https://api.example.com/v1/items?dry=1`, a key, a path. A truncation is
-    /// marked.
+    /// The target: `POST https://api.example.com/v1/items?dry=1`, a key (`delete note` if it is
+    /// deleted), a path. A truncation is marked.
     pub about: String,
     /// The details as JSON text, such as the headers of a request or the values of pairs.
     pub details: String,

@@ -87,3 +87,28 @@ fn what_is_held_is_shown_whole_or_with_a_mark() {
     let long = held(&format!("https://a.example/{}", "x".repeat(1_000)), b"");
     assert!(long.about.ends_with("x… (400 of 1023 characters shown)"), "{}", long.about);
 }
+
+#[test]
+fn a_deletion_is_told_from_a_write_whatever_the_keys_are() {
+    let about = |writes: serde_json::Value| {
+        let payload = json!({ "checks": [], "writes": writes }).to_string();
+        describe_for_approval(&HostCall { id: 1, kind: "kv.commit".to_owned(), payload, bytes: None })
+    };
+    assert_eq!(about(json!([{ "key": "note", "value": 1 }])), "note");
+    assert_eq!(
+        about(json!([{ "key": "note", "delete": true }, { "key": "año/1", "value": 1 }])),
+        "delete note, \"año/1\""
+    );
+    // Keys that look like more than one.
+    assert_eq!(about(json!([{ "key": "delete note", "value": 1 }])), "\"delete note\"");
+    assert_eq!(about(json!([{ "key": "a, b", "delete": true }, { "key": "", "value": 1 }])), "delete \"a, b\", \"\"");
+    for (key, shown) in [
+        ("a\"b\\", r#""a\"b\\""#),
+        ("\u{3164}\u{202e}\u{2028}", r#""\u{3164}\u{202e}\u{2028}""#),
+        ("\u{5d0}", r#""\u{5d0}""#),
+        ("a  b\u{a0}", r#""a \u{20}b\u{a0}""#),
+        ("注文", "\"注文\""),
+    ] {
+        assert_eq!(about(json!([{ "key": key, "delete": true }])), format!("delete {shown}"));
+    }
+}
