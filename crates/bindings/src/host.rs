@@ -128,7 +128,13 @@ pub(crate) fn bind_functions<'a>(
         let function = one.function.clone();
         let function = if host.event_loop().is_some() {
             function.with_async_implementation(move |params, responder| {
-                let on_answer: OnAnswer = Box::new(move |answer| responder.respond(move || to_reply(answer)));
+                let on_answer: OnAnswer = Box::new(move |answer| {
+                    if answer.as_ref().is_ok_and(|text| text.len() > MAX_QUICK_ANSWER_BYTES) {
+                        responder.respond_large(move || to_reply(answer));
+                    } else {
+                        responder.respond(move || to_reply(answer));
+                    }
+                });
                 if let Some(event_loop) = host.event_loop() {
                     event_loop.start_function(&name, &params.to_string(), timeout, on_answer);
                 }
@@ -141,6 +147,9 @@ pub(crate) fn bind_functions<'a>(
         bound.with(function).map_err(|error| Failure::from_error(&error, error.code(), "", lang))
     })
 }
+
+/// The size up to which the answer of a function takes less than a millisecond to parse and to check, in bytes.
+const MAX_QUICK_ANSWER_BYTES: usize = 32 << 10;
 
 fn to_reply(answer: Result<String, String>) -> Result<FunctionReply, FunctionFailure> {
     let failed = |message: String| FunctionFailure { message, effects: Effects::Started };

@@ -136,7 +136,7 @@ impl LentFunctions {
                 let (lent, run, params) = (Arc::clone(&lent), run.clone(), params.clone());
                 drop(runtime.spawn(async move {
                     let answered = call_host(&lent[index], &params, &run).await;
-                    responder.respond(move || answered.map(FunctionReply::Immediate));
+                    responder.respond_large(move || answered.map(FunctionReply::Immediate));
                 }));
             };
             // The names were checked when the functions were lent.

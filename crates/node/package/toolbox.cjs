@@ -13,6 +13,8 @@ const { SuspendedRun, answersToJson } = require("./suspend.cjs");
 const { changesOf } = require("./changes.cjs");
 
 const MAX_UPDATES = 64;
+/** The longest timer of JavaScript: a longer one fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const CLOSED = { kind: "refused", code: "toolbox-closed", message: "the toolbox is closed", hint: "open another one", effects: "none" };
 const CREATE_KEY = Symbol("create");
 
@@ -29,6 +31,16 @@ function waiter() {
   let wake;
   const promise = new Promise((resolve) => (wake = resolve));
   return { promise, wake };
+}
+
+/** Gives an error the stack of who started the run. */
+function showCaller(error, called) {
+  try {
+    const [, ...frames] = called.stack.split("\n");
+    error.stack = [`${error.name}: ${error.message}`, ...frames].join("\n");
+  } catch {
+    // The application has an `Error.prepareStackTrace` of its own, or there is no stack.
+  }
 }
 
 /** Tells what a run has called that the run was aborted, or has ended. */
@@ -49,7 +61,7 @@ class Run {
   constructor(toolbox, start, { signal, onUpdate, functions, effectApprover }, method) {
     this.#toolbox = toolbox;
     const operation = { own: functions, effectApprover, callbacks: new Map() };
-    const called = {};
+    const called = Object.create(Error.prototype);
     Error.captureStackTrace?.(called, toolbox[method]);
     const thrown = (error) => {
       // It is for the caller: the run ends, and rejects with it.
@@ -89,7 +101,7 @@ class Run {
         const failure = "result" in answer ? answer.result.error : answer.failure;
         const ran = run === null ? undefined : new Ran(run);
         const error = failure === null ? undefined : errorFromJson(failure, ran, this.#cause(failure, operation, signal));
-        if (error && typeof called.stack === "string") error.stack = `${error.name}: ${error.message}\n${called.stack.split("\n").slice(1).join("\n")}`;
+        if (error) showCaller(error, called);
         if (operation.thrown) return operation.reject(operation.thrown.error);
         if ("result" in answer && error?.code !== "cancelled") {
           settle();
@@ -523,8 +535,8 @@ class Toolbox {
   }
 
   async #serve(kind, operation, name, text, callback, timeoutMs) {
-    // It may have waited for this thread longer than for its answer.
-    if (!this.#native.isWaiting(callback)) return;
+    // It may have waited for this thread longer than for its answer, or than its run.
+    if (!this.#native.isWaiting(callback)) return void this.#native.answer(callback, false, `there was no answer within ${timeoutMs} ms`);
     // An approver that has failed is not asked again.
     if (kind === "effects" && operation?.thrown) return void this.#native.answer(callback, false, "the effect approver has failed");
     const call = new HostCall();
@@ -533,7 +545,7 @@ class Toolbox {
       call.abort(new Error("it took too long"));
       this.#native.answer(callback, false, `there was no answer within ${timeoutMs} ms`);
     };
-    const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs).unref() : undefined;
+    const timer = timeoutMs > 0 ? setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS)).unref() : undefined;
     operation?.callbacks?.set(callback, call);
     try {
       // Of an effect that is decided about, nothing is left out.

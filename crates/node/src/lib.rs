@@ -37,19 +37,45 @@ type Event = FnArgs<(String, u32, String, String, u32, f64)>;
 /// That function, from any thread. It does not keep the process alive.
 type EventFunction = ThreadsafeFunction<Event, (), Event, Status, false, true>;
 
-/// What is done with the answers to callbacks, by their numbers.
-type Waiting = HashMap<u32, OnAnswer>;
+/// A callback that waits for its answer.
+struct Waiting {
+    operation: u32,
+    on_answer: OnAnswer,
+    /// Cancels the operation: nothing of it begins then.
+    cancel: CancelToken,
+    /// How long there is for the answer, and when this is over.
+    limit: Option<(Duration, Instant)>,
+}
+
+impl Waiting {
+    fn has_expired(&self) -> bool {
+        self.limit.is_some_and(|(_, end)| end <= Instant::now())
+    }
+
+    fn answer(self, answer: Result<String, String>) {
+        // A function that holds up the thread of JavaScript is not stopped at its timeout, and is late all the same.
+        let is_late = answer.is_ok() && self.has_expired();
+        match self.limit {
+            Some((timeout, _)) if is_late => (self.on_answer)(Err(no_answer(timeout))),
+            _ => (self.on_answer)(answer),
+        }
+    }
+}
+
+fn no_answer(timeout: Duration) -> String {
+    format!("there was no answer within {} ms", timeout.as_secs_f64() * 1e3)
+}
 
 /// Sends events, and waits for the answers to callbacks.
 struct Events {
     function: EventFunction,
     /// The callbacks that wait for their answers; `None` once the toolbox is closed.
-    waiting: Mutex<Option<Waiting>>,
+    waiting: Mutex<Option<HashMap<u32, Waiting>>>,
     next: AtomicU32,
 }
 
 impl Events {
-    fn lock(&self) -> MutexGuard<'_, Option<Waiting>> {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u32, Waiting>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -63,15 +89,17 @@ impl Events {
     /// the toolbox is closed.
     fn call_back(
         &self,
-        operation: u32,
+        NodeHost { operation, cancel, .. }: &NodeHost,
         kind: Callback,
         name: &str,
         payload: &str,
         timeout: Option<Duration>,
         on_answer: OnAnswer,
     ) -> Option<(u32, bool)> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().as_mut()?.insert(number, on_answer);
+        let (number, operation) = (self.next.fetch_add(1, Ordering::Relaxed), *operation);
+        let limit = timeout.and_then(|timeout| Some((timeout, Instant::now().checked_add(timeout)?)));
+        let waiting = Waiting { operation, on_answer, cancel: cancel.clone(), limit };
+        self.lock().as_mut()?.insert(number, waiting);
         let milliseconds = timeout.map_or(0.0, |timeout| timeout.as_secs_f64() * 1e3);
         Some((number, self.send(kind.name(), operation, name, payload.to_owned(), number, milliseconds)))
     }
@@ -79,6 +107,17 @@ impl Events {
     /// Lets go of a callback; its answer would be in vain.
     fn forget(&self, callback: u32) {
         let forgotten = self.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
+        // Not under the lock.
+        drop(forgotten);
+    }
+
+    /// Lets go of the callbacks of an operation that has ended: none of them begins any more.
+    fn forget_callbacks(&self, operation: u32) {
+        let mut waiting = self.lock();
+        let forgotten = waiting
+            .as_mut()
+            .map(|waiting| waiting.extract_if(|_, callback| callback.operation == operation).collect::<Vec<_>>());
+        drop(waiting);
         // Not under the lock.
         drop(forgotten);
     }
@@ -150,7 +189,7 @@ impl Host for NodeHost {
         let (reply, answer) = channel();
         // Who waited may be gone.
         let on_answer: OnAnswer = Box::new(move |answered| drop(reply.send(answered)));
-        let called = self.events.call_back(self.operation, callback, name, payload, timeout, on_answer);
+        let called = self.events.call_back(self, callback, name, payload, timeout, on_answer);
         let Some((number, is_sent)) = called else { return Err("the toolbox is closed".to_owned()) };
         let began = Instant::now();
         let answered = loop {
@@ -163,8 +202,7 @@ impl Host for NodeHost {
                     break Err("the call was cancelled".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) if timeout.is_some() && left <= CANCEL_INTERVAL => {
-                    let milliseconds = timeout.unwrap_or_default().as_secs_f64() * 1e3;
-                    break Err(format!("there was no answer within {milliseconds} ms"));
+                    break Err(no_answer(timeout.unwrap_or_default()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -180,7 +218,7 @@ impl Host for NodeHost {
 
 impl EventLoop for NodeHost {
     fn start_function(&self, name: &str, payload: &str, timeout: Option<Duration>, on_answer: OnAnswer) {
-        let called = self.events.call_back(self.operation, Callback::Function, name, payload, timeout, on_answer);
+        let called = self.events.call_back(self, Callback::Function, name, payload, timeout, on_answer);
         if let Some((number, false)) = called {
             self.events.forget(number);
         }
@@ -289,17 +327,19 @@ impl Native {
     /// waits is answered in vain.
     #[napi]
     pub fn answer(&self, callback: u32, is_ok: bool, text: String) {
-        let on_answer = self.events.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
-        if let Some(on_answer) = on_answer {
-            on_answer(if is_ok { Ok(text) } else { Err(text) });
+        let waiting = self.events.lock().as_mut().and_then(|waiting| waiting.remove(&callback));
+        if let Some(waiting) = waiting {
+            waiting.answer(if is_ok { Ok(text) } else { Err(text) });
         }
     }
 
-    /// Returns whether a callback still waits for its answer.
+    /// Returns whether a callback still waits for its answer: its run goes on, and its time is not over.
     #[napi]
     #[must_use]
     pub fn is_waiting(&self, callback: u32) -> bool {
-        self.events.lock().as_ref().is_some_and(|waiting| waiting.contains_key(&callback))
+        let waiting = self.events.lock();
+        let callback = waiting.as_ref().and_then(|waiting| waiting.get(&callback));
+        callback.is_some_and(|callback| !callback.cancel.is_cancelled() && !callback.has_expired())
     }
 
     /// Cancels all operations, waits for their end, and closes the toolbox.
@@ -371,6 +411,7 @@ impl Native {
         let started = toolcell_bindings::spawn(kind, move || {
             let ended = work();
             cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&operation);
+            events.forget_callbacks(operation);
             events.end(operation, ended);
         });
         if let Err(failure) = started {

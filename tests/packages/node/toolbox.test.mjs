@@ -137,6 +137,62 @@ for (const isolation of ["process", "worker"])
       assert.equal(calls, 0);
     });
 
+    test("no function begins once its run is over, or its time", async () => {
+      const busy = (ms) => {
+        const end = performance.now() + ms;
+        while (performance.now() < end);
+      };
+      for (const [options, end] of [
+        [{ limits: { timeoutMs: 300 } }, () => {}],
+        [{}, (run) => run.cancel()],
+        [{ timeoutMs: 200 }, () => {}],
+      ]) {
+        let began = 0;
+        const f = { execute: () => ++began, timeoutMs: options.timeoutMs };
+        // It calls `f` while this thread is busy.
+        const code = "const execute = async () => { await tools.call('here', {}); return tools.call('f', {}) }";
+        const here = () => void setImmediate(() => (busy(100), end(run), busy(700)));
+        const run = box.runCode(code, {}, { functions: { f, here }, limits: options.limits });
+        const { code: outcome, message } = await run.catch((error) => error);
+        const expected = options.limits ? "timeout" : options.timeoutMs ? "tool-failed" : "cancelled";
+        assert.deepEqual([outcome, began], [expected, 0], message);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        assert.equal(began, 0);
+      }
+    });
+
+    test("a function that holds up the thread is late, and one with a very long timeout is not", async () => {
+      const code = "const execute = () => tools.call('f', {})";
+      const blocks = () => {
+        const end = performance.now() + 300;
+        while (performance.now() < end);
+        return 1;
+      };
+      await assert.rejects(box.runCode(code, {}, { functions: { f: { execute: blocks, timeoutMs: 50 } } }), /there was no answer within 50 ms/);
+      const waits = () => new Promise((resolve) => setTimeout(() => resolve(2), 50));
+      assert.equal((await box.runCode(code, {}, { functions: { f: { execute: waits, timeoutMs: 2 ** 31 } } })).value, 2);
+    });
+
+    test("large answers of functions do not hold up the end of a run", async () => {
+      const large = JSON.parse(JSON.stringify(Array.from({ length: 100_000 }, (_, n) => ({ id: n, name: `name ${n}` }))));
+      const code = "const execute = () => Promise.all(Array.from({ length: 30 }, () => tools.call('f', {})))";
+      const began = performance.now();
+      const run = box.runCode(code, {}, { functions: { f: () => large }, limits: { timeoutMs: 300 } });
+      await assert.rejects(run, { code: "timeout" });
+      // The answers alone take this thread some seconds to write; to parse and check them takes several times as long.
+      console.log(`${isolation}: 30 answers of 3 MB, of a run with a limit of 300 ms: ${(performance.now() - began).toFixed(0)} ms`);
+    });
+
+    test("a stack that the application prepares does not keep a run from its end", async () => {
+      const prepare = Error.prepareStackTrace;
+      Error.prepareStackTrace = (error) => error.message.notThere.at(0);
+      try {
+        await assert.rejects(box.runCode("const execute = () => { throw new Error('x') }"), { code: "tool-failed" });
+      } finally {
+        Error.prepareStackTrace = prepare;
+      }
+    });
+
     test("functions run in the context of the call, hooks in none", async () => {
       const storage = new AsyncLocalStorage();
       const seen = [];

@@ -17,9 +17,10 @@ pub(super) struct CompletionQueue {
 /// Makes the completion that a reply stands for, on the thread of the run.
 pub(super) type CompleteReply = Box<dyn FnOnce() -> CompletionEvent + Send>;
 
-enum QueuedEvent {
+/// What is in the queue.
+pub(super) enum QueuedEvent {
     Completion(CompletionEvent),
-    /// An asynchronous host function replied to the call of this number.
+    /// An asynchronous host function replied to the call with this identifier.
     Reply(u32, CompleteReply),
 }
 
@@ -53,14 +54,8 @@ impl CompletionQueue {
         self.notifier.notify();
     }
 
-    /// Takes what came. The replies that are awaited are made here.
-    pub(super) fn drain(&self, is_awaited: impl Fn(u32) -> bool) -> Vec<CompletionEvent> {
-        let came = std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner));
-        let to_completion = |event| match event {
-            QueuedEvent::Completion(completion) => Some(completion),
-            QueuedEvent::Reply(id, complete) => is_awaited(id).then(complete),
-        };
-        came.into_iter().filter_map(to_completion).collect()
+    pub(super) fn drain(&self) -> Vec<QueuedEvent> {
+        std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the notifier that is notified of each event.

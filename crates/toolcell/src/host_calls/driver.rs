@@ -12,11 +12,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    Completion, Effects, HostCall, HostCallDriver, HostRequest, Json, ParsedHostCall, Remaining, WaitOutcome as Rested,
-    WaitResult,
+    CallDeadline, Completion, Effects, HostCall, HostCallDriver, HostRequest, Json, ParsedHostCall, Remaining,
+    WaitOutcome as Rested, WaitResult,
 };
 
-use super::completions::{CompletionEvent, CompletionQueue};
+use super::completions::{CompletionEvent, CompletionQueue, QueuedEvent};
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::tools::{self, NestedCall};
@@ -123,10 +123,20 @@ impl<'a> HostCallRunner<'a> {
         *self.environment.pending() = PendingHostCalls { held, places, tickets, timers, answered: Vec::new() };
     }
 
-    /// Takes the completions of calls that the run still waits for.
-    fn take_completions(&mut self) -> Vec<Completion> {
+    /// Takes the completions of calls that the run still waits for. Replies are made here until the deadline; a run that is over
+    /// has none, and makes none.
+    fn take_completions(&mut self, until: Option<&CallDeadline>) -> Vec<Completion> {
         let mut all = Vec::new();
-        for came in self.completions.drain(|id| self.in_flight.contains_key(&id)) {
+        for event in self.completions.drain() {
+            let came = match event {
+                QueuedEvent::Completion(came) => came,
+                QueuedEvent::Reply(id, complete)
+                    if self.in_flight.contains_key(&id) && until.is_some_and(|until| !until.is_expired()) =>
+                {
+                    complete()
+                }
+                QueuedEvent::Reply(..) => continue,
+            };
             let ended = match came {
                 CompletionEvent::Deferred(ticketed) => {
                     all.extend(self.handle_deferred(ticketed));
@@ -160,6 +170,8 @@ impl<'a> HostCallRunner<'a> {
     /// Records the result of a call.
     fn record_completion(&mut self, ended: Completion, well: impl FnOnce(&EffectRecorder, u32)) -> Completion {
         let Completion { id, result } = &ended;
+        // A function of the host may have replied twice.
+        self.callbacks.retain(|ticketed| ticketed.id != *id);
         match result {
             Ok(_) => well(&self.environment.effects, *id),
             Err(failure) => {
@@ -243,7 +255,7 @@ impl HostCallRunner<'_> {
         let until = left.deadline;
         let mut took = Duration::ZERO;
         loop {
-            let ended = self.take_completions();
+            let ended = self.take_completions(Some(until));
             if !ended.is_empty() {
                 return Rested::Completed(WaitResult { completions: ended, elapsed: took, fuel: 0 });
             }
@@ -271,7 +283,7 @@ impl HostCallRunner<'_> {
                     world_effects: changed,
                 });
                 return Rested::Completed(WaitResult {
-                    completions: self.take_completions(),
+                    completions: self.take_completions(Some(until)),
                     elapsed: took + waited,
                     fuel,
                 });
@@ -298,6 +310,6 @@ impl Drop for HostCallRunner<'_> {
         let (here, all) = std::mem::replace(&mut self.blocking_tasks, channel());
         drop(here);
         let _ = all.recv();
-        self.take_completions();
+        self.take_completions(None);
     }
 }

@@ -29,24 +29,42 @@ enum FunctionHandler {
     Async(AsyncHandler),
 }
 
-/// Makes a reply, on the thread of the run.
+/// Makes a reply.
 pub(super) type MakeReply = Box<dyn FnOnce() -> Result<FunctionReply, FunctionFailure> + Send>;
+
+/// Where a reply is made and checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReplyThread {
+    /// On the thread of the run, whose deadline is not looked at meanwhile.
+    OfRun,
+    /// On a thread of its own.
+    Own,
+}
 
 /// Replies to a call of an asynchronous function, from any thread. If it is dropped, the call fails.
 ///
 /// A reply for a run that has ended meanwhile is dropped.
-pub struct FunctionResponder(Option<Box<dyn FnOnce(MakeReply) + Send>>);
+pub struct FunctionResponder(Option<Box<dyn FnOnce(MakeReply, ReplyThread) + Send>>);
 
 impl FunctionResponder {
-    pub(super) fn new(deliver: impl FnOnce(MakeReply) + Send + 'static) -> Self {
+    pub(super) fn new(deliver: impl FnOnce(MakeReply, ReplyThread) + Send + 'static) -> Self {
         Self(Some(Box::new(deliver)))
     }
 
-    /// Replies. `make` is called on the thread of the run, so that parsing a large result does not hold up the
-    /// thread that replies, such as one of an event loop.
-    pub fn respond(mut self, make: impl FnOnce() -> Result<FunctionReply, FunctionFailure> + Send + 'static) {
+    /// Replies. `make` is called on the thread of the run, not on the one that replies, such as one of an event loop. It takes
+    /// no longer than a millisecond: the deadline of the run is not looked at meanwhile.
+    pub fn respond(self, make: impl FnOnce() -> Result<FunctionReply, FunctionFailure> + Send + 'static) {
+        self.deliver(Box::new(make), ReplyThread::OfRun);
+    }
+
+    /// Replies with what may be large. `make` is called, and its result is checked, on a thread of its own.
+    pub fn respond_large(self, make: impl FnOnce() -> Result<FunctionReply, FunctionFailure> + Send + 'static) {
+        self.deliver(Box::new(make), ReplyThread::Own);
+    }
+
+    fn deliver(mut self, make: MakeReply, thread: ReplyThread) {
         if let Some(deliver) = self.0.take() {
-            deliver(Box::new(make));
+            deliver(make, thread);
         }
     }
 }
@@ -55,7 +73,7 @@ impl Drop for FunctionResponder {
     fn drop(&mut self) {
         if let Some(deliver) = self.0.take() {
             let message = "the host is gone".to_owned();
-            deliver(Box::new(|| Err(FunctionFailure { message, effects: Effects::Started })));
+            deliver(Box::new(|| Err(FunctionFailure { message, effects: Effects::Started })), ReplyThread::OfRun);
         }
     }
 }

@@ -16,9 +16,10 @@ use toolcell_tool::ToolName;
 use super::RunEnvironment;
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::error::{Result, error_without_effects, to_output};
-use super::functions::{FunctionCallError, FunctionReply, FunctionResponder, HostFunction, MakeReply};
+use super::functions::{FunctionCallError, FunctionReply, FunctionResponder, HostFunction, MakeReply, ReplyThread};
 use super::nested::{CallerContext, NestedResult};
 use super::pending::PendingCallback;
+use super::runtime::BackgroundRuntime;
 
 /// A call of another tool.
 pub(super) struct NestedCall {
@@ -68,13 +69,25 @@ impl RunEnvironment<'_> {
 }
 
 /// Calls a host function; its reply goes to the queue.
-pub(super) fn call_function(id: u32, function: &HostFunction, call: NestedCall, queue: &Arc<CompletionQueue>) {
+pub(super) fn call_function(
+    id: u32,
+    function: &HostFunction,
+    call: NestedCall,
+    queue: &Arc<CompletionQueue>,
+    background: &BackgroundRuntime,
+) {
     let NestedCall { name, params } = call;
     let responder = || {
-        let (name, function, queue) = (name.clone(), function.clone(), Arc::clone(queue));
-        FunctionResponder::new(move |make: MakeReply| {
+        let (name, function, queue, background) =
+            (name.clone(), function.clone(), Arc::clone(queue), background.clone());
+        FunctionResponder::new(move |make: MakeReply, thread| {
             let complete = move || to_event(id, &function, &name, function.check_reply(make));
-            queue.push_reply(id, Box::new(complete));
+            match background.handle() {
+                Ok(handle) if thread == ReplyThread::Own => {
+                    drop(handle.spawn_blocking(move || queue.push(complete())));
+                }
+                _ => queue.push_reply(id, Box::new(complete)),
+            }
         })
     };
     if let Some(reply) = function.call(params, responder).transpose() {

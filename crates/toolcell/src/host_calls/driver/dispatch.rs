@@ -127,12 +127,13 @@ impl HostCallRunner<'_> {
                     return Ok(PendingCall::InBackground);
                 };
                 self.environment.effects.record_started(id);
+                let background = &self.environment.resources.background;
                 if function.may_block() {
-                    let queue = Arc::clone(&self.completions);
-                    let call = move || tools::call_function(id, &function, call, &queue);
+                    let (queue, background) = (Arc::clone(&self.completions), background.clone());
+                    let call = move || tools::call_function(id, &function, call, &queue, &background);
                     self.runtime_handle()?.spawn_blocking(call);
                 } else {
-                    tools::call_function(id, &function, call, &self.completions);
+                    tools::call_function(id, &function, call, &self.completions, background);
                 }
                 Ok(PendingCall::InBackground)
             }
