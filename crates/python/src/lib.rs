@@ -4,15 +4,14 @@
 //! Invariant: the interpreter is not held while a tool runs, no Python code runs while a lock of Rust is held, and a process that is
 //! forked finds no lock of this module taken.
 
-use std::cell::RefCell;
-use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use crossbeam_utils::atomic::AtomicCell;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use toolcell_bindings::{
     CallOptions, Callback, CancelToken, CompletedRun, EndedRun, Failure, Host, PartialResultSink, RunControl, RunKind,
     SessionHandle, Work,
@@ -29,52 +28,53 @@ fn raise(failure: &Failure) -> PyErr {
     NativeError::new_err(failure.to_json())
 }
 
-/// The threads of Toolcell that are in Python. The interpreter must not end meanwhile.
-struct Attached {
-    threads: usize,
-    /// Whether the interpreter is about to end: no thread enters it any more.
-    has_ended: bool,
-    /// References that were let go of by threads that are not in Python, for one that is.
-    released: Vec<Py<PyAny>>,
-}
-
-/// A process that is forked has this lock as it was at the fork, and no thread that will release it: [`before_fork`] takes it.
-static ATTACHED: Mutex<Attached> = Mutex::new(Attached { threads: 0, has_ended: false, released: Vec::new() });
-static LEFT: Condvar = Condvar::new();
+/// How many threads of Toolcell are in Python, below the process that they belong to: a process that was forked has none of
+/// those of its parent. The interpreter must not end meanwhile.
+static IN_PYTHON: AtomicU64 = AtomicU64::new(0);
+/// The process whose interpreter is about to end: no thread of it enters Python any more.
+static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The longest wait for functions of the host, when the interpreter is about to end.
 const MAX_WAIT_AT_EXIT: Duration = Duration::from_secs(5);
+const POLL_AT_EXIT: Duration = Duration::from_millis(1);
+const THREAD_BITS: u32 = 32;
 
-thread_local! {
-    static HELD_FOR_FORK: RefCell<Option<MutexGuard<'static, Attached>>> = const { RefCell::new(None) };
+fn this_process() -> u64 {
+    u64::from(std::process::id())
 }
 
-impl Attached {
-    fn lock() -> MutexGuard<'static, Self> {
-        ATTACHED.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Returns how many threads of this process a value of [`IN_PYTHON`] counts.
+fn threads_of_process(value: u64) -> u64 {
+    if value >> THREAD_BITS == this_process() { value & u64::from(u32::MAX) } else { 0 }
+}
+
+fn count_threads(change: impl Fn(u64) -> u64) {
+    let counted = |value| Some(this_process() << THREAD_BITS | change(threads_of_process(value)));
+    // It always returns a value.
+    let _ = IN_PYTHON.fetch_update(Ordering::SeqCst, Ordering::SeqCst, counted);
 }
 
 /// Marks a thread as being in Python, until it is dropped.
 struct InPython;
 
+impl InPython {
+    fn enter() -> Self {
+        count_threads(|threads| threads + 1);
+        Self
+    }
+}
+
 impl Drop for InPython {
     fn drop(&mut self) {
-        let mut attached = Attached::lock();
-        attached.threads = attached.threads.saturating_sub(1);
-        LEFT.notify_all();
+        count_threads(|threads| threads.saturating_sub(1));
     }
 }
 
 /// Calls Python from a thread of Toolcell; `None` if the interpreter has ended, or is about to.
 fn attach<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
-    {
-        let mut attached = Attached::lock();
-        if attached.has_ended {
-            return None;
-        }
-        attached.threads += 1;
+    let _in_python = InPython::enter();
+    if ENDED.load(Ordering::SeqCst) == this_process() {
+        return None;
     }
-    let _in_python = InPython;
     Python::try_attach(|py| {
         let done = work(py);
         drop_released(py);
@@ -86,37 +86,19 @@ fn attach<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 #[pyfunction]
 fn end(py: Python<'_>) {
     py.detach(|| {
-        let mut attached = Attached::lock();
-        attached.has_ended = true;
-        let is_busy = |attached: &mut Attached| attached.threads > 0;
+        ENDED.store(this_process(), Ordering::SeqCst);
+        let began = Instant::now();
         // A function that hangs does not hold up the end of the program for ever.
-        drop(LEFT.wait_timeout_while(attached, MAX_WAIT_AT_EXIT, is_busy));
+        while threads_of_process(IN_PYTHON.load(Ordering::SeqCst)) > 0 && began.elapsed() < MAX_WAIT_AT_EXIT {
+            std::thread::sleep(POLL_AT_EXIT);
+        }
     });
 }
 
-/// Takes the lock that a child would find taken for ever.
-#[pyfunction]
-fn before_fork() {
-    HELD_FOR_FORK.set(Some(Attached::lock()));
-}
-
-#[pyfunction]
-fn after_fork_in_parent() {
-    drop(HELD_FOR_FORK.take());
-}
-
-#[pyfunction]
-fn after_fork_in_child() {
-    if let Some(mut attached) = HELD_FOR_FORK.take() {
-        // They are threads of the parent.
-        attached.threads = 0;
-    }
-}
-
-/// A reference that any thread may let go of.
+/// A reference that any thread may let go of: it is dropped by the next one that is in Python.
 ///
-/// `PyO3` keeps what a thread lets go of outside Python behind a lock of its own, which a child finds taken for ever if it was
-/// forked at that moment. That lock cannot be taken for a fork.
+/// `PyO3` keeps what a thread lets go of outside Python behind a lock, which a child finds taken for ever if it was forked at
+/// that moment.
 struct Reference(Option<Py<PyAny>>);
 
 impl Reference {
@@ -132,19 +114,43 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        Attached::lock().released.extend(self.0.take());
+        if let Some(object) = self.0.take() {
+            release(Some(Box::new(Released { object, next: None })));
+        }
     }
 }
 
-/// Drops what threads let go of. Whatever the destructors of Python do, the lock is not held meanwhile.
+/// References that were let go of: a list. A thread takes the whole list, or puts a whole one there.
+struct Released {
+    object: Py<PyAny>,
+    next: Option<Box<Released>>,
+}
+
+static RELEASED: AtomicCell<Option<Box<Released>>> = AtomicCell::new(None);
+
+/// Adds references without a lock. What a thread of a parent had taken at a fork is lost to the child, and leaks.
+fn release(mut added: Option<Box<Released>>) {
+    while added.is_some() {
+        let mut end = &mut added;
+        while let Some(released) = end {
+            end = &mut released.next;
+        }
+        *end = RELEASED.take();
+        // Another thread may have put some there meanwhile.
+        added = RELEASED.swap(added);
+    }
+}
+
+/// Drops what threads let go of.
 fn drop_released(py: Python<'_>) {
-    let released = mem::take(&mut Attached::lock().released);
-    for object in released {
-        object.drop_ref(py);
+    let mut released = RELEASED.take();
+    while let Some(first) = released {
+        first.object.drop_ref(py);
+        released = first.next;
     }
 }
 
-/// Works without the interpreter.
+/// Works without the interpreter, and drops what the work has let go of.
 fn detach<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     let done = py.detach(work);
     drop_released(py);
@@ -354,15 +360,34 @@ where
 
 /// An open toolbox.
 #[pyclass(frozen, module = "toolcell._native")]
-struct Session(Arc<SessionHandle>);
+struct Session(Option<Arc<SessionHandle>>);
+
+impl Session {
+    fn new_open(handle: SessionHandle) -> Self {
+        Self(Some(Arc::new(handle)))
+    }
+
+    #[expect(clippy::expect_used, reason = "it is taken when the object is dropped")]
+    fn handle(&self) -> &Arc<SessionHandle> {
+        self.0.as_ref().expect("a session that is not dropped")
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Python drops it. What it refers to is dropped at once, too.
+        drop(self.0.take());
+        Python::try_attach(drop_released);
+    }
+}
 
 #[pymethods]
 impl Session {
     #[new]
     fn new(py: Python<'_>, options: &str, callback: Py<PyAny>) -> PyResult<Self> {
         let host = host(callback);
-        let opened = detach(py, || SessionHandle::open(options, &host));
-        opened.map(|handle| Self(Arc::new(handle))).map_err(|failure| raise(&failure))
+        let opened = detach(py, move || SessionHandle::open(options, &host));
+        opened.map(Self::new_open).map_err(|failure| raise(&failure))
     }
 
     /// Opens a toolbox on another thread; `on_done(session, error)` is called there at its end.
@@ -370,7 +395,7 @@ impl Session {
     fn open(options: String, callback: Py<PyAny>, on_done: Py<PyAny>) -> PyResult<()> {
         spawn(Work::Control, on_done, move || {
             let host = host(callback);
-            SessionHandle::open(&options, &host).map(|handle| Self(Arc::new(handle)))
+            SessionHandle::open(&options, &host).map(Self::new_open)
         })
     }
 
@@ -385,7 +410,8 @@ impl Session {
     ) -> PyResult<String> {
         let host = host(callback);
         let token = &cancel.token;
-        let answer = detach(py, || self.0.with(token, |session| session.call(operation, request, &host, token)));
+        let handle = self.handle();
+        let answer = detach(py, move || handle.with(token, |session| session.call(operation, request, &host, token)));
         cancel.check()?;
         answer.map_err(|failure| raise(&failure))
     }
@@ -400,7 +426,7 @@ impl Session {
         on_done: Py<PyAny>,
     ) -> PyResult<()> {
         let host = host(callback);
-        let (handle, token) = (Arc::clone(&self.0), cancel.token.clone());
+        let (handle, token) = (Arc::clone(self.handle()), cancel.token.clone());
         // A hook or a person may be asked, or a tool runs.
         let work = if matches!(&*operation, "decide" | "verify" | "replay" | "run_test") {
             Work::Run { depth: 0 }
@@ -424,7 +450,7 @@ impl Session {
         cancel: &Cancel,
     ) -> PyResult<Ended> {
         let control = cancel.control(callback, on_update);
-        let ended = detach(py, || perform(&self.0, kind, subject, params, options, control));
+        let ended = detach(py, || perform(self.handle(), kind, subject, params, options, control));
         cancel.check()?;
         ended.map_err(|failure| raise(&failure))
     }
@@ -443,7 +469,7 @@ impl Session {
         on_done: Py<PyAny>,
     ) -> PyResult<()> {
         let control = cancel.control(callback, on_update);
-        let handle = Arc::clone(&self.0);
+        let handle = Arc::clone(self.handle());
         let work = work_of(&options)?;
         spawn(work, on_done, move || perform(&handle, &kind, &subject, &params, &options, control))
     }
@@ -461,7 +487,7 @@ impl Session {
         cancel: &Cancel,
     ) -> PyResult<Called> {
         let control = cancel.control(callback, on_update);
-        let called = detach(py, || call_tool(&self.0, name, arguments, options, control));
+        let called = detach(py, || call_tool(self.handle(), name, arguments, options, control));
         cancel.check()?;
         called.map_err(|failure| raise(&failure))
     }
@@ -479,19 +505,19 @@ impl Session {
         on_done: Py<PyAny>,
     ) -> PyResult<()> {
         let control = cancel.control(callback, on_update);
-        let handle = Arc::clone(&self.0);
+        let handle = Arc::clone(self.handle());
         let work = work_of(&options)?;
         spawn(work, on_done, move || call_tool(&handle, &name, &arguments, &options, control))
     }
 
     /// Cancels all calls, waits for their end, and closes the toolbox.
     fn close(&self, py: Python<'_>) {
-        detach(py, || self.0.close());
+        detach(py, || self.handle().close());
     }
 
     /// Closes the toolbox on another thread; `on_done(True, None)` is called there at its end.
     fn start_close(&self, on_done: Py<PyAny>) -> PyResult<()> {
-        let handle = Arc::clone(&self.0);
+        let handle = Arc::clone(self.handle());
         spawn(Work::Control, on_done, move || {
             handle.close();
             Ok(true)
@@ -515,10 +541,5 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flame_graph, module)?)?;
     let end = wrap_pyfunction!(end, module)?;
     module.py().import("atexit")?.call_method1("register", (end,))?;
-    let at_fork = PyDict::new(module.py());
-    at_fork.set_item("before", wrap_pyfunction!(before_fork, module)?)?;
-    at_fork.set_item("after_in_parent", wrap_pyfunction!(after_fork_in_parent, module)?)?;
-    at_fork.set_item("after_in_child", wrap_pyfunction!(after_fork_in_child, module)?)?;
-    module.py().import("os")?.call_method("register_at_fork", (), Some(&at_fork))?;
     Ok(())
 }

@@ -159,6 +159,53 @@ def test_a_fork_while_tools_run_leaves_parent_and_child_in_order(isolation):
         end_session(process.pid)
 
 
+AT_FORK = """
+import gc, os, sys, threading
+
+isolation = sys.argv[1]
+lock = threading.Lock()
+in_child = []
+# Those that are registered before the package is imported run last before a fork, and first after it.
+os.register_at_fork(before=lambda: opened.close(), after_in_parent=lambda: run(box), after_in_child=lambda: in_child.append(opens()))
+os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+from toolcell import Toolbox
+
+CODE = "const execute = () => tools.call('f', {})"
+functions = {"f": lambda: 5}
+run = lambda box: box.run_code(CODE, functions=functions).value
+
+
+def opens():
+    with Toolbox(isolation=isolation) as own:
+        return run(own)
+
+
+opened = Toolbox(isolation=isolation)
+over = threading.Event()
+with Toolbox(isolation=isolation) as box:
+
+    def work():
+        while not over.is_set():
+            with lock:
+                assert run(box) == 5
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(5):
+        child = os.fork()
+        if child == 0:
+            os._exit(7 if in_child == [5] else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    over.set()
+    thread.join()
+"""
+
+
+def test_what_an_application_does_at_a_fork_may_use_toolboxes(isolation):
+    command = [sys.executable, "-c", AT_FORK, isolation]
+    subprocess.run(command, check=True, timeout=60)
+
+
 def in_child(isolation: str, answers: "multiprocessing.Queue[object]") -> None:
     with Toolbox(isolation=isolation) as box:
         answers.put(box.run_code(TWICE, {"n": 5}).value)

@@ -1,11 +1,13 @@
 """The toolbox: runs, errors, limits, functions, hooks, approvals."""
 
 import dataclasses
+import gc
 import json
 import logging
 import signal
 import threading
 import time
+import weakref
 
 import pytest
 from conftest import FIXTURES, SPIN, STEPS, TWICE, children
@@ -325,3 +327,16 @@ def test_a_run_is_shown_in_a_notebook(box):
 def test_a_receipt_is_issued(box):
     box.create("twice", "Doubles", TWICE)
     assert json.loads(box.run("twice", {"n": 1}, receipt=True).receipt)
+
+
+def test_what_a_toolbox_refers_to_goes_with_it(isolation, tmp_path):
+    class Secrets(dict[str, str]):
+        pass
+
+    secrets = Secrets()
+    gone = weakref.ref(secrets)
+    box = Toolbox(tmp_path, isolation=isolation, secrets=secrets)
+    assert box.run_code(TWICE, {"n": 1}).value == 2
+    del secrets, box
+    gc.collect()
+    assert gone() is None
