@@ -344,14 +344,13 @@ where
     let on_done = Reference::new(on_done);
     let started = toolcell_bindings::spawn(kind, move || {
         let done = work();
-        attach(|py| {
-            let on_done = on_done.bind(py);
+        attach(move |py| {
             let (done, error) = match done {
                 Ok(done) => (Some(done), None),
                 Err(failure) => (None, Some(failure.to_json())),
             };
-            if let Err(error) = on_done.call1((done, error)) {
-                error.write_unraisable(py, Some(on_done));
+            if let Err(error) = on_done.bind(py).call1((done, error)) {
+                error.write_unraisable(py, Some(on_done.bind(py)));
             }
         });
     });

@@ -39,7 +39,7 @@ fn the_record_of_a_run_says_what_was_done_for_it() {
         { "id": 0, "kind": "kv.get", "about": "note", "effects": "committed" },
         { "id": 1, "kind": "timer", "about": "2 ms", "effects": "committed" },
         { "id": 2, "kind": "kv.commit", "about": "note", "effects": "committed" },
-        { "id": 3, "kind": "kv.commit", "about": "", "effects": "none", "code": "kv-key" },
+        { "id": 3, "kind": "kv.commit", "about": "\"\"", "effects": "none", "code": "kv-key" },
     ] });
     let first = ran["done"]["effects"][0]["id"].as_u64().unwrap();
     let mut done = ran["done"].clone();
@@ -57,7 +57,7 @@ fn the_record_of_a_run_says_what_was_done_for_it() {
     assert_eq!(on(&cli, &["audit", "record", "--json"]).json(), record);
     let text = on(&cli, &["audit", "record", &run]).out;
     let expected = "effect   kv.get  note  committed\neffect   timer  2 ms  committed\n\
-        effect   kv.commit  note  committed\neffect   kv.commit  none  kv-key\n";
+        effect   kv.commit  note  committed\neffect   kv.commit  \"\"  none  kv-key\n";
     assert!(text.starts_with(&format!("run      {run}\naction   run_dynamic_tool\ntool     notes dt_")), "{text}");
     assert!(text.contains("\noutcome  threw (tool-failed)\n") && text.ends_with(expected), "{text}");
 }

@@ -1,7 +1,9 @@
 """The toolbox of an event loop."""
 
 import asyncio
+import gc
 import time
+import weakref
 
 import pytest
 from conftest import SPIN, STEPS, TWICE
@@ -145,5 +147,58 @@ def test_the_event_loop_stays_free_while_threads_run_tools(isolation):
             watcher.cancel()
         delays.sort()
         print(f"{isolation}: delay of the event loop, p99: {delays[int(len(delays) * 0.99)] * 1e3:.1f} ms")
+
+    asyncio.run(main())
+
+
+MANY = "const execute = () => Promise.all(Array.from({ length: 20 }, (_, n) => tools.call('f', { n })))"
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_no_function_begins_once_its_run_is_over(isolation, closes):
+    begun: list[float] = []
+
+    def slow(n: int) -> int:
+        begun.append(time.monotonic())
+        time.sleep(0.5)
+        return n
+
+    async def main() -> None:
+        box = AsyncToolbox(isolation=isolation)
+        await box.open()
+        with pytest.raises(Stopped):
+            await box.run_code(MANY, functions={"f": slow}, limits={"timeout": 0.3})
+        over = time.monotonic()
+        if closes:
+            await box.close()
+        # Those that wait for a thread would get one now.
+        await asyncio.sleep(0.8)
+        await box.close()
+        assert 0 < len(begun) < 20
+        assert max(begun) < over
+
+    asyncio.run(main())
+
+
+def test_what_an_async_toolbox_refers_to_goes_with_it(isolation):
+    class Secrets(dict[str, str]):
+        pass
+
+    async def once() -> "weakref.ref[Secrets]":
+        secrets = Secrets()
+        box = AsyncToolbox(isolation=isolation, secrets=secrets)
+        await box.open()
+        assert (await box.run_code(TWICE, {"n": 1})).value == 2
+        return weakref.ref(secrets)
+
+    async def main() -> None:
+        for _ in range(10):
+            gone = await once()
+            for _ in range(50):
+                gc.collect()
+                if gone() is None:
+                    break
+                await asyncio.sleep(0.02)
+            assert gone() is None
 
     asyncio.run(main())

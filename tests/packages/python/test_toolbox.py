@@ -340,3 +340,18 @@ def test_what_a_toolbox_refers_to_goes_with_it(isolation, tmp_path):
     del secrets, box
     gc.collect()
     assert gone() is None
+
+
+def test_a_run_that_calls_many_functions_at_once_ends_at_its_deadline(isolation):
+    begun: list[int] = []
+
+    def slow(n: int) -> int:
+        begun.append(n)
+        time.sleep(0.3)
+        return n
+
+    code = "const execute = () => Promise.all(Array.from({ length: 20 }, (_, n) => tools.call('f', { n })))"
+    with Toolbox(isolation=isolation, functions={"f": slow}) as box, pytest.raises(RunTimeout):
+        box.run_code(code, limits={"timeout": 0.5})
+    # In the order of the calls; one that has begun is not interrupted.
+    assert begun == list(range(len(begun))) and 0 < len(begun) < 5

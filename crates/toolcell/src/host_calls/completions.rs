@@ -1,5 +1,6 @@
 //! The queue in which host calls report their completion, from any thread.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use toolcell_host::{Completion, Effects, Notifier};
@@ -12,6 +13,8 @@ use super::pending::PendingCallback;
 pub(super) struct CompletionQueue {
     events: Mutex<Vec<QueuedEvent>>,
     notifier: Notifier,
+    /// Whether the run is over: nothing begins for it any more.
+    is_closed: AtomicBool,
 }
 
 /// Makes the completion that a reply stands for, on the thread of the run.
@@ -52,6 +55,15 @@ impl CompletionQueue {
     fn push_event(&self, event: QueuedEvent) {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         self.notifier.notify();
+    }
+
+    /// Marks the run as over.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
     }
 
     pub(super) fn drain(&self) -> Vec<QueuedEvent> {

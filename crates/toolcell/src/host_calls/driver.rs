@@ -29,7 +29,7 @@ pub(super) struct HostCallRunner<'a> {
     in_flight: BTreeMap<u32, PendingCall>,
     /// Running requests, and responses whose bodies are not read to their end.
     open_bodies: BTreeMap<u32, BodyReader>,
-    /// Calls of tools that have not run yet, in order.
+    /// Calls of tools, and of functions on the thread of the run, that have not begun yet, in order.
     queued_calls: VecDeque<(u32, NestedCall)>,
     /// Effects that await a decision, each with its position in the plan, if it has one already.
     held: Vec<(Option<PlanPosition>, ParsedHostCall)>,
@@ -273,6 +273,9 @@ impl HostCallRunner<'_> {
             if self.in_flight.is_empty() || until.is_expired() {
                 return Rested::Completed(WaitResult::nothing_pending());
             }
+            if self.call_inline_functions(until) {
+                continue;
+            }
             if let Some((id, call)) = self.queued_calls.pop_front() {
                 self.environment.effects.record_started(id);
                 let NestedResult { result, fuel, waited, effects: changed } = self.environment.call_tool(call, left);
@@ -303,8 +306,27 @@ impl HostCallRunner<'_> {
     }
 }
 
+impl HostCallRunner<'_> {
+    /// Calls the functions at the head of the queue that run on this thread, until the deadline; returns whether there were any.
+    fn call_inline_functions(&mut self, until: &CallDeadline) -> bool {
+        let mut has_called = false;
+        while !until.is_expired()
+            && let Some(function) =
+                self.queued_calls.front().and_then(|(_, call)| self.environment.function(&call.name)).cloned()
+            && let Some((id, call)) = self.queued_calls.pop_front()
+        {
+            self.environment.effects.record_started(id);
+            let background = self.environment.resources.background.downgrade();
+            tools::call_function(id, &function, call, &self.completions, &background);
+            has_called = true;
+        }
+        has_called
+    }
+}
+
 impl Drop for HostCallRunner<'_> {
     fn drop(&mut self) {
+        self.completions.close();
         self.open_bodies.clear();
         // Each blocking task holds a sender; the channel closes when all of them have finished.
         let (here, all) = std::mem::replace(&mut self.blocking_tasks, channel());

@@ -8,7 +8,6 @@ mod recorder;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use toolcell_host::{Effects, HostCall};
@@ -115,8 +114,7 @@ struct WriteDetails {
 }
 
 impl WriteDetails {
-    /// Formats the write. A key that could be read as something else is quoted, and what would not be seen in it, or be
-    /// drawn elsewhere, is escaped.
+    /// Formats the write. A key that could be read as something else is quoted.
     fn to_text(&self) -> String {
         let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./:".contains(char);
         let key = if !self.key.is_empty() && self.key.chars().all(is_plain) {
@@ -128,35 +126,16 @@ impl WriteDetails {
     }
 }
 
-/// Letters that are written from right to left, which would change places with what stands beside them (the blocks whose
-/// characters have the class R or AL by default, `DerivedBidiClass.txt` of Unicode 17), and letters that are blank.
-const MISLEADING_LETTERS: [RangeInclusive<char>; 9] = [
-    '\u{590}'..='\u{8ff}',
-    '\u{115f}'..='\u{1160}',
-    '\u{3164}'..='\u{3164}',
-    '\u{fb1d}'..='\u{fdff}',
-    '\u{fe70}'..='\u{feff}',
-    '\u{ffa0}'..='\u{ffa0}',
-    '\u{10800}'..='\u{10fff}',
-    '\u{1e800}'..='\u{1efff}',
-    '\u{e0000}'..='\u{e0fff}',
-];
-
-/// Quotes a text so that no other text looks the same.
+/// Quotes a text so that it looks like no other one: all but ASCII is escaped, and so are spaces after a space, which may be
+/// drawn as one.
 fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     let mut before = None;
     for char in text.chars() {
-        let is_shown = match char {
-            // Several of them may be drawn as one.
-            ' ' => before != Some(' '),
-            _ if char.is_ascii() => char.is_ascii_graphic(),
-            _ => char.is_alphanumeric() && !MISLEADING_LETTERS.iter().any(|range| range.contains(&char)),
-        };
-        match char {
-            '"' | '\\' => quoted.extend(['\\', char]),
-            _ if is_shown => quoted.push(char),
-            _ => quoted.extend(char.escape_unicode()),
+        if char == ' ' && before == Some(' ') {
+            quoted.extend(char.escape_unicode());
+        } else {
+            quoted.extend(char.escape_default());
         }
         before = Some(char);
     }

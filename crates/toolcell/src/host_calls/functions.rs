@@ -234,6 +234,11 @@ impl HostFunction {
         Self { is_read_only: true, ..self }
     }
 
+    /// Whether it is called on the thread of the run, which waits for it.
+    pub(crate) fn is_inline(&self) -> bool {
+        matches!(self.handler, FunctionHandler::Inline(_))
+    }
+
     /// Whether calling it may block.
     pub(crate) fn may_block(&self) -> bool {
         matches!(self.handler, FunctionHandler::Blocking(_))

@@ -4,7 +4,7 @@
 //! toolboxes that share it.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -19,6 +19,10 @@ pub(super) struct BackgroundRuntime(Arc<RuntimeSlot>);
 struct RuntimeSlot(Mutex<Option<Runtime>>);
 
 impl BackgroundRuntime {
+    pub(super) fn downgrade(&self) -> WeakRuntime {
+        WeakRuntime(Arc::downgrade(&self.0))
+    }
+
     /// Returns a handle to the runtime, which is started on first use.
     pub(super) fn handle(&self) -> io::Result<Handle> {
         let mut own = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,6 +39,17 @@ impl BackgroundRuntime {
         let handle = runtime.handle().clone();
         *own = Some(runtime);
         Ok(handle)
+    }
+}
+
+/// A runtime that this does not keep: it ends with the toolboxes that share it.
+#[derive(Clone)]
+pub(super) struct WeakRuntime(Weak<RuntimeSlot>);
+
+impl WeakRuntime {
+    /// Returns a handle to the runtime, unless it has ended.
+    pub(super) fn handle(&self) -> Option<Handle> {
+        BackgroundRuntime(self.0.upgrade()?).handle().ok()
     }
 }
 

@@ -19,7 +19,7 @@ use super::error::{Result, error_without_effects, to_output};
 use super::functions::{FunctionCallError, FunctionReply, FunctionResponder, HostFunction, MakeReply, ReplyThread};
 use super::nested::{CallerContext, NestedResult};
 use super::pending::PendingCallback;
-use super::runtime::BackgroundRuntime;
+use super::runtime::WeakRuntime;
 
 /// A call of another tool.
 pub(super) struct NestedCall {
@@ -68,14 +68,17 @@ impl RunEnvironment<'_> {
     }
 }
 
-/// Calls a host function; its reply goes to the queue.
+/// Calls a host function, unless the run is over; its reply goes to the queue.
 pub(super) fn call_function(
     id: u32,
     function: &HostFunction,
     call: NestedCall,
     queue: &Arc<CompletionQueue>,
-    background: &BackgroundRuntime,
+    background: &WeakRuntime,
 ) {
+    if queue.is_closed() {
+        return;
+    }
     let NestedCall { name, params } = call;
     let responder = || {
         let (name, function, queue, background) =
@@ -83,8 +86,12 @@ pub(super) fn call_function(
         FunctionResponder::new(move |make: MakeReply, thread| {
             let complete = move || to_event(id, &function, &name, function.check_reply(make));
             match background.handle() {
-                Ok(handle) if thread == ReplyThread::Own => {
-                    drop(handle.spawn_blocking(move || queue.push(complete())));
+                Some(handle) if thread == ReplyThread::Own => {
+                    drop(handle.spawn_blocking(move || {
+                        if !queue.is_closed() {
+                            queue.push(complete());
+                        }
+                    }));
                 }
                 _ => queue.push_reply(id, Box::new(complete)),
             }

@@ -122,18 +122,19 @@ impl HostCallRunner<'_> {
             HostRequest::ToolCall(request) => {
                 let call = tools::check(&check_payload(&kind, request)?)?;
                 self.environment.check_callable(&call)?;
-                let Some(function) = self.environment.function(&call.name).cloned() else {
+                let function = self.environment.function(&call.name).filter(|function| !function.is_inline()).cloned();
+                let Some(function) = function else {
                     self.queued_calls.push_back((id, call));
                     return Ok(PendingCall::InBackground);
                 };
                 self.environment.effects.record_started(id);
-                let background = &self.environment.resources.background;
+                let background = self.environment.resources.background.downgrade();
                 if function.may_block() {
-                    let (queue, background) = (Arc::clone(&self.completions), background.clone());
+                    let queue = Arc::clone(&self.completions);
                     let call = move || tools::call_function(id, &function, call, &queue, &background);
                     self.runtime_handle()?.spawn_blocking(call);
                 } else {
-                    tools::call_function(id, &function, call, &self.completions, background);
+                    tools::call_function(id, &function, call, &self.completions, &background);
                 }
                 Ok(PendingCall::InBackground)
             }
