@@ -66,7 +66,7 @@ fn main() {
          pub(super) static FRESH: Packed = {};\n",
         blake3::hash(&guest),
         number(from),
-        if is_size_secondary() { fast(&out, "fresh", &fresh) } else { small(&out, "fresh", &fresh) },
+        if prefers_speed() { fast(&out, "fresh", &fresh) } else { small(&out, "fresh", &fresh) },
     );
     let marked = marks::marked(&guest);
     for kind in ImageKind::ALL {
@@ -80,7 +80,7 @@ fn main() {
         let others = [&image[..at], &image[at + fresh.len()..]].concat();
         let pack = match kind {
             // It starts most processes.
-            ImageKind::Roomy if is_size_secondary() => fast,
+            ImageKind::Roomy if prefers_speed() => fast,
             ImageKind::Interpreted => small,
             _ if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") => small_code,
             _ => small,
@@ -108,8 +108,8 @@ fn is_built_in(kind: ImageKind) -> bool {
     is_wanted && (kind != ImageKind::Embedded || env::var_os("CARGO_FEATURE_EMBEDDED").is_some())
 }
 
-/// Whether it matters more how fast images are unpacked than how large they are: unless a build chooses among them.
-fn is_size_secondary() -> bool {
+/// Whether images are packed for speed rather than for size: unless a build chooses among them.
+fn prefers_speed() -> bool {
     env::var_os(IMAGES).is_none()
 }
 

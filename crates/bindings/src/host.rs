@@ -72,6 +72,15 @@ pub trait EventLoop: Send + Sync {
     fn start_function(&self, name: &str, payload: &str, timeout: Option<Duration>, on_answer: OnAnswer);
 }
 
+/// Initializes what runs share in a process, and takes some milliseconds.
+///
+/// A process that is forked while another thread does this waits for ever where it needs the same: a host whose process may
+/// fork does it while no fork can happen.
+pub fn initialize() {
+    // The validator of schemas; what is declared is valid.
+    drop(HostFunction::new("f", &json!({}), &json!({}), |_| Ok(Value::Null)));
+}
+
 /// The declaration of a function of the host.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

@@ -33,7 +33,7 @@ mod tool_tests;
 
 pub use failure::{Failure, FailureKind};
 pub use handle::SessionHandle;
-pub use host::{Callback, EventLoop, Host, OnAnswer};
+pub use host::{Callback, EventLoop, Host, OnAnswer, initialize};
 pub use model_tools::CalledTool;
 pub use perform::RunKind;
 pub use replay::flame_graph;

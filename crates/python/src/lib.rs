@@ -5,7 +5,7 @@
 //! forked finds no lock of this module taken.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::atomic::AtomicCell;
@@ -357,6 +357,12 @@ where
     started.map_err(|failure| raise(&failure))
 }
 
+/// Prepares the process for runs. Python forks only where the interpreter is held, as it is here.
+fn initialize() {
+    static INITIALIZED: Once = Once::new();
+    INITIALIZED.call_once(toolcell_bindings::initialize);
+}
+
 /// An open toolbox.
 #[pyclass(frozen, module = "toolcell._native")]
 struct Session(Option<Arc<SessionHandle>>);
@@ -384,6 +390,7 @@ impl Drop for Session {
 impl Session {
     #[new]
     fn new(py: Python<'_>, options: &str, callback: Py<PyAny>) -> PyResult<Self> {
+        initialize();
         let host = host(callback);
         let opened = detach(py, move || SessionHandle::open(options, &host));
         opened.map(Self::new_open).map_err(|failure| raise(&failure))
@@ -392,6 +399,7 @@ impl Session {
     /// Opens a toolbox on another thread; `on_done(session, error)` is called there at its end.
     #[staticmethod]
     fn open(options: String, callback: Py<PyAny>, on_done: Py<PyAny>) -> PyResult<()> {
+        initialize();
         spawn(Work::Control, on_done, move || {
             let host = host(callback);
             SessionHandle::open(&options, &host).map(Self::new_open)

@@ -6,7 +6,6 @@
 
 mod recorder;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -115,14 +114,11 @@ struct WriteDetails {
 
 impl WriteDetails {
     /// Formats the write. A key that could be read as something else is quoted.
-    fn to_text(&self) -> String {
+    fn into_text(self) -> String {
         let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./:".contains(char);
-        let key = if !self.key.is_empty() && self.key.chars().all(is_plain) {
-            Cow::Borrowed(&*self.key)
-        } else {
-            Cow::Owned(quote(&self.key))
-        };
-        if self.delete { format!("delete {key}") } else { key.into_owned() }
+        let is_clear = !self.key.is_empty() && self.key.chars().all(is_plain);
+        let key = if is_clear { self.key } else { quote(&self.key) };
+        if self.delete { format!("delete {key}") } else { key }
     }
 }
 
@@ -156,7 +152,7 @@ impl CallDetails {
         } else if let Some(ms) = self.ms {
             format!("{ms} ms")
         } else if !self.writes.is_empty() {
-            self.writes.iter().map(WriteDetails::to_text).collect::<Vec<_>>().join(", ")
+            self.writes.into_iter().map(WriteDetails::into_text).collect::<Vec<_>>().join(", ")
         } else {
             self.path.or(self.key).or(self.name).unwrap_or_default()
         }

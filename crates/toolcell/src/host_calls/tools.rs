@@ -85,16 +85,13 @@ pub(super) fn call_function(
             (name.clone(), function.clone(), Arc::clone(queue), background.clone());
         FunctionResponder::new(move |make: MakeReply, thread| {
             let complete = move || to_event(id, &function, &name, function.check_reply(make));
-            match background.handle() {
-                Some(handle) if thread == ReplyThread::Own => {
-                    drop(handle.spawn_blocking(move || {
-                        if !queue.is_closed() {
-                            queue.push(complete());
-                        }
-                    }));
+            let handle = if thread == ReplyThread::Own { background.handle() } else { None };
+            let Some(handle) = handle else { return queue.push_reply(id, Box::new(complete)) };
+            drop(handle.spawn_blocking(move || {
+                if !queue.is_closed() {
+                    queue.push(complete());
                 }
-                _ => queue.push_reply(id, Box::new(complete)),
-            }
+            }));
         })
     };
     if let Some(reply) = function.call(params, responder).transpose() {

@@ -1,7 +1,8 @@
-"""Forks at any moment, of a process whose threads run tools: `pytest long_forks.py`, for `make test-packages-long` alone.
+"""Forks at any moment, of a process whose threads run tools.
 
 A child has the locks of its parent as they were at the fork, and no thread that will release them: what takes one there waits
-forever. How often that happens is a matter of chance, so that many forks have to show it.
+forever. How often that happens is a matter of chance, so that many forks have to show it; and many new processes, because
+much is done once in each.
 """
 
 import subprocess
@@ -92,15 +93,18 @@ print(f"{len(hung)} hung, {len(wrong)} wrong, of {forks} forks")
 """
 
 
+FORKS_OF_PROCESS = 4
+
+
 @pytest.mark.parametrize("api", ["threads", "tasks"])
 def test_a_child_that_is_forked_at_any_moment_opens_its_own(isolation, api):
-    process = subprocess.Popen(
-        [sys.executable, "-c", FORKS, api, isolation, str(ROUNDS)], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        said = process.communicate(timeout=600 + 10 * ROUNDS)[0].strip()
-        print(f"{isolation}, {api}: {said}")
-        assert said == f"0 hung, 0 wrong, of {ROUNDS} forks"
-        assert eventually(lambda: not session_of(process.pid))
-    finally:
-        end_session(process.pid)
+    for forks in [FORKS_OF_PROCESS] * max(2, ROUNDS // 20) + [ROUNDS]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", FORKS, api, isolation, str(forks)], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        try:
+            said = process.communicate(timeout=600 + 10 * forks)[0].strip()
+            assert said == f"0 hung, 0 wrong, of {forks} forks"
+            assert eventually(lambda session=process.pid: not session_of(session))
+        finally:
+            end_session(process.pid)
