@@ -274,7 +274,7 @@ impl Server {
     }
 
     /// Redacts an error for a remote client.
-    fn redact_error(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
+    pub(crate) fn redact_error(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
         if is_remote(&context.extensions) { self.path_redactor().redact_error(error) } else { error }
     }
 

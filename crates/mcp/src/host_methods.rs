@@ -1,5 +1,5 @@
-//! The extension `toolcell/host`: methods for the program that started the server, which no model
-//! sees.
+//! The extension `toolcell/host`: methods for the program that started the server, or that holds a
+//! host token, which no model sees.
 //!
 //! ```text
 //! toolcell/decide    a call of a tool of the host    → the decision
@@ -9,8 +9,9 @@
 //! toolcell/functions functions that tools may call   → their names
 //! ```
 //!
-//! Invariant: the methods exist only on standard input and output, for a client that declares the
-//! extension: over HTTP any holder of a token could approve.
+//! Invariant: the methods exist only for a client that declares the extension, on standard input and
+//! output, or over HTTP with a host token: a client with another token could approve its own tools.
+//! Functions are lent on standard input and output only.
 
 use rmcp::RoleServer;
 use rmcp::model::{CustomRequest, CustomResult, ErrorData};
@@ -23,7 +24,7 @@ use toolcell::policy::HookProtocol;
 use toolcell::{DecideOptions, ErrorCode, Finding, Lang, Localize, Params, RunOptions, RunTool, Toolbox};
 use toolcell_i18n::message;
 
-use crate::request_context::is_remote;
+use crate::request_context::{is_from_host, is_remote, request_principal};
 use crate::server::Server;
 
 /// The name of the extension in the capabilities of client and server.
@@ -62,7 +63,7 @@ impl HostMethod {
         let declared = |capabilities: rmcp::model::ClientCapabilities| {
             capabilities.extensions.is_some_and(|extensions| extensions.contains_key(EXTENSION))
         };
-        let is_host = !is_remote(&context.extensions) && context.client_capabilities().is_some_and(declared);
+        let is_host = is_from_host(&context.extensions) && context.client_capabilities().is_some_and(declared);
         Self::ALL.into_iter().find(|method| is_host && method.name() == request.method)
     }
 }
@@ -97,9 +98,16 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let (tenant, lang) = (self.tenant_of(context).await?, self.settings().lang);
-        let name = context.client_info().map(|client| client.name);
-        let caller: String = name.unwrap_or_else(|| UNNAMED.to_owned()).chars().take(MAX_HOST_NAME_CHARS).collect();
+        let is_remote = is_remote(&context.extensions);
+        let name = context.client_info().map_or_else(|| UNNAMED.to_owned(), |client| client.name);
+        // What a client calls itself is a claim; which token it holds is known.
+        let name = if is_remote { format!("{} {name}", request_principal(&context.extensions)) } else { name };
+        let caller: String = name.chars().take(MAX_HOST_NAME_CHARS).collect();
         let params = request.params.unwrap_or_default();
+        if method == HostMethod::Functions && is_remote {
+            let message = message!("functions are lent over standard input and output only");
+            return Err(invalid(&message.to_text(lang), ErrorCode::RequestInvalid));
+        }
         if method == HostMethod::Functions {
             let names = self
                 .lent_functions()
@@ -114,11 +122,19 @@ impl Server {
             HostMethod::Approve => parse(params).and_then(|params| approve(toolbox, &params, &caller, lang)),
             HostMethod::Functions => Ok(Value::Null),
         });
-        let answer = answer.await?.map(CustomResult);
+        let answer = answer.await?;
         if method == HostMethod::Approve {
             tenant.change_notifier.check_now();
         }
-        answer
+        match answer {
+            Ok(mut answer) => {
+                if is_remote {
+                    self.path_redactor().redact_host_answer(&mut answer);
+                }
+                Ok(CustomResult(answer))
+            }
+            Err(error) => Err(self.redact_error(error, context)),
+        }
     }
 }
 

@@ -64,6 +64,7 @@ use crate::in_flight::{CallTracker, SHUTDOWN_LIMIT};
 use crate::runtime::THREADS_HINT;
 
 pub use self::health::HealthHooks;
+pub(crate) use self::tokens::TokenScope;
 pub use self::tokens::{MetricsToken, PrincipalLimits, PrincipalToken, TokenSet, TokenStore, TokenStoreError};
 
 /// How long the accept loop pauses after an error, for example when no file descriptor is left.

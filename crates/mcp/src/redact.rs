@@ -105,6 +105,16 @@ impl PathRedactor {
         error
     }
 
+    /// Redacts the answer to a method of the host. The source of a tool stays as it is, because it is
+    /// what a person approves.
+    pub(crate) fn redact_host_answer(&self, answer: &mut Value) {
+        let Value::Object(fields) = answer else { return };
+        for (name, field) in fields.iter_mut().filter(|(name, _)| name.as_str() != "source") {
+            let code = field.get("code").and_then(Value::as_str).filter(|_| name == "error");
+            self.redact_value(field, code.map_or(RedactionScope::Known, RedactionScope::for_code));
+        }
+    }
+
     /// Redacts the texts of a resource.
     pub(crate) fn redact_resource(&self, resource: &mut ReadResourceResult) {
         for contents in &mut resource.contents {

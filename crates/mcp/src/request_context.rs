@@ -13,6 +13,7 @@ use rmcp::service::RequestContext;
 
 use toolcell::hook::CallerClaims;
 
+use crate::http::TokenScope;
 use crate::principal::Principal;
 use crate::request_limiter::PermitHolder;
 
@@ -45,6 +46,13 @@ pub(crate) fn permit_holder(extensions: &Extensions) -> Option<PermitHolder> {
 /// Whether a request came over HTTP.
 pub(crate) fn is_remote(extensions: &Extensions) -> bool {
     extensions.get::<Parts>().is_some()
+}
+
+/// Whether a request may call the methods of the extension `toolcell/host`: it came over standard
+/// input, or with a token that allows it.
+pub(crate) fn is_from_host(extensions: &Extensions) -> bool {
+    let scope = |parts: &Parts| parts.extensions.get::<TokenScope>().copied();
+    extensions.get::<Parts>().is_none_or(|parts| scope(parts) == Some(TokenScope::Host))
 }
 
 /// Whether a request uses a revision of the protocol without sessions.

@@ -94,6 +94,52 @@ fn nobody_else_has_these_methods() {
     decide(web.client().stateless(host()));
 }
 
+#[test]
+fn over_http_a_host_token_allows_them() {
+    let home = BinaryFixture::new(RULES);
+    let host_token = BinaryFixture::token("alice-host");
+    let tokens = home.write_tokens(&["alice"], &format!("host_token = '{host_token}'"));
+    let web = home.start_http(&["--tokens", &tokens]);
+    let mut model = web.client_with_token(&BinaryFixture::token("alice")).in_session(host());
+    model.create_tool("waits", WAITS);
+    let approve = json!({ "tool": "waits", "digest": "0".repeat(64) });
+    model.request("toolcell/approve", approve.clone()).is_refused_with(METHOD_NOT_FOUND);
+    // The session of a host is no way in for a client with the other token of its principal.
+    let mut other = web.client_with_token(&host_token).in_session(host());
+    let session = std::mem::replace(model.session(), other.session().clone());
+    model.request("toolcell/approve", approve.clone()).is_refused_with(METHOD_NOT_FOUND);
+    *model.session() = session;
+    other.request("toolcell/approval", json!({ "tool": "waits" })).result();
+    let mut undeclared = web.client_with_token(&host_token).in_session(json!({}));
+    undeclared.request("toolcell/approve", approve.clone()).is_refused_with(METHOD_NOT_FOUND);
+
+    for mut peer in
+        [web.client_with_token(&host_token).in_session(host()), web.client_with_token(&host_token).stateless(host())]
+    {
+        let told =
+            peer.request("toolcell/decide", json!({ "toolName": "bash", "toolArgs": { "command": "rm x" } })).result();
+        assert_eq!(
+            (&told["permissionDecision"], &told["permissionDecisionReason"]),
+            (&json!("deny"), &json!("use the trash"))
+        );
+        assert_eq!(told["decidedBy"], "policy user (path on the server):6");
+        let told = peer.request("toolcell/explain", json!({ "tool": "waits", "parameters": { "ms": 1 } })).result();
+        assert!(!told.to_string().contains(home.path("").to_str().unwrap()), "{told}");
+        let shown = peer.request("toolcell/approval", json!({ "tool": "waits" })).result();
+        assert_eq!(shown["source"], json!(WAITS));
+        peer.request("toolcell/approve", approve.clone()).is_refused_with(INVALID_PARAMS);
+        let digest = &shown["digest"];
+        let approved = peer.request("toolcell/approve", json!({ "tool": "waits", "digest": digest })).result();
+        assert_eq!(approved["name"], "waits");
+        peer.request("toolcell/functions", json!({ "functions": [] })).is_refused_with(INVALID_PARAMS);
+    }
+    let mut lines = home.principal_audit_lines("alice");
+    lines.retain(|line| line["action"] == "approve");
+    assert_eq!(lines.len(), 2);
+    let by = lines[0]["details"].to_string();
+    assert!(by.contains("host alice "), "who approved: {by}");
+}
+
 const LENT: &str = "[approval]\nmode = 'auto'\n[grants.default]\ntools = ['double', 'slow', 'absent']\n";
 
 /// Lends `double`, which only reads, and `slow`.

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 
 use super::HttpConfig;
 use super::problem::{Challenge, Refusal};
-use super::tokens::{MetricsToken, PrincipalToken};
+use super::tokens::{MetricsToken, PrincipalToken, TokenScope};
 use crate::principal::Principal;
 use crate::request_limiter::AdmittedRequest;
 use crate::runtime::WORKERS;
@@ -91,14 +91,19 @@ impl Authenticator {
         }
     }
 
-    /// Returns the principal of a request.
+    /// Returns the principal of a request, and what its token allows. Without tokens no request is
+    /// one of the host: any program of this machine could send it.
     ///
     /// An address that sent too many wrong tokens has to wait, but a correct token is accepted even
     /// then: many clients may share an address, and none of them may lock out the others. No token
     /// is short enough to be found by guessing at this rate.
-    pub(super) fn authenticate(&self, headers: &HeaderMap, peer: IpAddr) -> Result<&PrincipalAccess, Refusal> {
+    pub(super) fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        peer: IpAddr,
+    ) -> Result<(&PrincipalAccess, TokenScope), Refusal> {
         if let Some(everybody) = &self.anonymous {
-            return Ok(everybody);
+            return Ok((everybody, TokenScope::Client));
         }
         let Some(token) = bearer_token(headers) else {
             return Err(Refusal::Unauthorized(Challenge::Missing));
@@ -125,10 +130,11 @@ impl Authenticator {
         }
     }
 
-    /// Finds the principal of a token. All tokens are compared, so that the time does not depend on
-    /// which one matches.
-    fn find(&self, hash: &blake3::Hash) -> Option<&PrincipalAccess> {
-        self.principals.iter().filter(|access| access.token.as_ref().is_some_and(|own| own.matches(hash))).last()
+    /// Finds the principal of a token, and what the token allows. All tokens are compared, so that the
+    /// time does not depend on which one matches.
+    fn find(&self, hash: &blake3::Hash) -> Option<(&PrincipalAccess, TokenScope)> {
+        let scope_of = |access: &PrincipalAccess| access.token.as_ref().and_then(|own| own.scope_of(hash));
+        self.principals.iter().filter_map(|access| Some((access, scope_of(access)?))).last()
     }
 
     /// The number of addresses that are tracked.

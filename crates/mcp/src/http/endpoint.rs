@@ -88,7 +88,8 @@ async fn serve<H: ServerHandler + Clone>(
     mut request: Request,
 ) -> Result<Response, Refusal> {
     request.extensions_mut().remove::<RequestConnection>();
-    let access = endpoint.authenticator.authenticate(request.headers(), connection.peer)?;
+    let (access, scope) = endpoint.authenticator.authenticate(request.headers(), connection.peer)?;
+    request.extensions_mut().insert(scope);
     let mut guard = RequestGuard::default();
     let forwarded = endpoint.forward(request, access, &connection, &mut guard).await;
     if let Err(refusal) = &forwarded {

@@ -18,7 +18,12 @@ const MIN_TOKEN_BYTES: usize = 16;
 /// The longest token, in bytes: it must fit a header.
 const MAX_TOKEN_BYTES: usize = 512;
 /// The keys of a principal's table.
-const PRINCIPAL_KEYS: [&str; 4] = ["token", "token_blake3", "requests_per_minute", "concurrent"];
+const PRINCIPAL_KEYS: [&str; 6] =
+    ["token", "token_blake3", "host_token", "host_token_blake3", "requests_per_minute", "concurrent"];
+/// The keys of a token, and of its hash.
+const TOKEN: [&str; 2] = ["token", "token_blake3"];
+/// The keys of a token for the host's methods, and of its hash.
+const HOST_TOKEN: [&str; 2] = ["host_token", "host_token_blake3"];
 /// The table of the metrics token.
 const METRICS_TABLE: &str = "metrics";
 
@@ -67,7 +72,18 @@ pub struct MetricsToken(Hash);
 pub struct PrincipalToken {
     principal: Principal,
     hash: Hash,
+    /// The hash of the token that allows the methods of the host as well.
+    host_hash: Option<Hash>,
     limits: PrincipalLimits,
+}
+
+/// What a token allows beyond the operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenScope {
+    /// Nothing.
+    Client,
+    /// The methods of the extension `toolcell/host`, which decide and approve.
+    Host,
 }
 
 /// The limits of one principal.
@@ -152,7 +168,7 @@ impl TokenStoreError {
         match self {
             Self::Syntax { .. } | Self::Shape { .. } | Self::Empty | Self::Name(_) => {
                 msgid!(
-                    "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `requests_per_minute`, `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
+                    "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `host_token` or `host_token_blake3`, `requests_per_minute`, `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
                 )
             }
             Self::TooShort { .. } | Self::Malformed { .. } => msgid!("generate one: openssl rand -hex 32"),
@@ -170,13 +186,14 @@ impl TokenStore {
     pub fn single(token: &str) -> Result<Self, TokenStoreError> {
         let principal = Principal::local();
         let hash = hash_token(token, principal.as_str())?;
-        let bearers = vec![PrincipalToken { principal, hash, limits: PrincipalLimits::default() }];
+        let bearers = vec![PrincipalToken { principal, hash, host_hash: None, limits: PrincipalLimits::default() }];
         Ok(Self::Tokens(TokenSet { principals: bearers, metrics: None }))
     }
 
     /// Parses tokens from TOML. `[principals.NAME]` has `token`, or `token_blake3` (its hash in
-    /// hex), and optionally `requests_per_minute` and `concurrent`. `[metrics]` has the token for
-    /// `/metrics`, in either form.
+    /// hex), and optionally `requests_per_minute` and `concurrent`. A second token, `host_token` or
+    /// `host_token_blake3`, also allows the methods of the extension `toolcell/host`, which decide
+    /// and approve. `[metrics]` has the token for `/metrics`, in either form.
     ///
     /// # Errors
     /// `bearers-invalid`, `principal-invalid`, `token-short`, `token-invalid`, `token-twice`
@@ -196,12 +213,8 @@ impl TokenStore {
         };
         let mut bearers: Vec<PrincipalToken> = Vec::with_capacity(tables.len());
         for (name, table) in tables {
-            let bearer = parse_principal(Principal::parse(name)?, table)?;
-            if let Some(other) = bearers.iter().find(|other| other.hash == bearer.hash) {
-                let (first, second) = (other.principal.to_string(), bearer.principal.to_string());
-                return Err(TokenStoreError::Duplicate { first, second });
-            }
-            bearers.push(bearer);
+            bearers.push(parse_principal(Principal::parse(name)?, table)?);
+            check_distinct(&bearers)?;
         }
         let metrics = file.get(METRICS_TABLE).map(parse_metrics).transpose()?;
         let tokens = Self::Tokens(TokenSet { principals: bearers, metrics });
@@ -217,7 +230,7 @@ impl TokenStore {
     /// # Errors
     /// `token-twice`
     pub fn check_distinct_from(&self, metrics: &MetricsToken) -> Result<(), TokenStoreError> {
-        match self.principal_tokens().iter().find(|bearer| metrics.matches(&bearer.hash)) {
+        match self.principal_tokens().iter().find(|bearer| bearer.hashes().any(|(hash, _)| metrics.matches(hash))) {
             Some(bearer) => Err(TokenStoreError::Duplicate {
                 first: bearer.principal.to_string(),
                 second: METRICS_TABLE.to_owned(),
@@ -257,9 +270,16 @@ impl PrincipalToken {
         self.limits
     }
 
-    /// Whether this is the hash of the token. Takes constant time.
-    pub(super) fn matches(&self, hash: &Hash) -> bool {
-        self.hash == *hash
+    /// What the token with this hash allows; `None` if the principal has no such token. Takes constant
+    /// time.
+    pub(super) fn scope_of(&self, hash: &Hash) -> Option<TokenScope> {
+        self.hashes().filter(|(own, _)| *own == hash).map(|(_, scope)| scope).last()
+    }
+
+    /// The hashes of the tokens, and what each allows.
+    fn hashes(&self) -> impl Iterator<Item = (&Hash, TokenScope)> {
+        let host = self.host_hash.iter().map(|hash| (hash, TokenScope::Host));
+        std::iter::once((&self.hash, TokenScope::Client)).chain(host)
     }
 }
 
@@ -302,7 +322,9 @@ fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken
     if let Some(key) = table.keys().find(|key| !PRINCIPAL_KEYS.contains(&key.as_str())) {
         return Err(shape_error(
             path(key),
-            msgid!("a known key; the keys are `token`, `token_blake3`, `requests_per_minute` and `concurrent`"),
+            msgid!(
+                "a known key; the keys are `token`, `token_blake3`, `host_token`, `host_token_blake3`, `requests_per_minute` and `concurrent`"
+            ),
         ));
     }
     let number = |key: &str| match table.get(key) {
@@ -313,10 +335,28 @@ fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken
         }
         Some(_) => Err(shape_error(path(key), msgid!("a number"))),
     };
-    let hash = token_hash(table, principal.as_str(), &format!("principals.{principal}"))?;
+    let hash = token_hash(table, TOKEN, principal.as_str(), &format!("principals.{principal}"))?;
+    let has_host = HOST_TOKEN.iter().any(|key| table.contains_key(*key));
+    let host_hash = has_host
+        .then(|| token_hash(table, HOST_TOKEN, principal.as_str(), &format!("principals.{principal}")))
+        .transpose()?;
     let share =
         PrincipalLimits { requests_per_minute: number("requests_per_minute")?, concurrent_runs: number("concurrent")? };
-    Ok(PrincipalToken { principal, hash, limits: share })
+    Ok(PrincipalToken { principal, hash, host_hash, limits: share })
+}
+
+/// Checks that the tokens of the last principal differ from each other, and from those of the others.
+fn check_distinct(bearers: &[PrincipalToken]) -> Result<(), TokenStoreError> {
+    let Some((last, others)) = bearers.split_last() else { return Ok(()) };
+    let all = |bearer: &PrincipalToken, hash: &Hash| bearer.hashes().filter(|(own, _)| *own == hash).count();
+    for (hash, _) in last.hashes() {
+        let other = others.iter().find(|other| all(other, hash) > 0);
+        if let Some(owner) = other.or_else(|| (all(last, hash) > 1).then_some(last)) {
+            let (first, second) = (owner.principal.to_string(), last.principal.to_string());
+            return Err(TokenStoreError::Duplicate { first, second });
+        }
+    }
+    Ok(())
 }
 
 fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
@@ -328,18 +368,21 @@ fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
             msgid!("a known key; the keys are `token` and `token_blake3`"),
         ));
     }
-    token_hash(table, METRICS_TABLE, METRICS_TABLE).map(MetricsToken)
+    token_hash(table, TOKEN, METRICS_TABLE, METRICS_TABLE).map(MetricsToken)
 }
 
-/// The hash of the token in a table.
-fn token_hash(table: &Table, owner: &str, path: &str) -> Result<Hash, TokenStoreError> {
-    match (table.get("token"), table.get("token_blake3")) {
+/// The hash of the token that a table has under one of two keys.
+fn token_hash(table: &Table, [key, hash_key]: [&str; 2], owner: &str, path: &str) -> Result<Hash, TokenStoreError> {
+    match (table.get(key), table.get(hash_key)) {
         (Some(Value::String(token)), None) => hash_token(token, owner),
         (None, Some(Value::String(hex))) => {
             Hash::from_hex(hex).map_err(|_| TokenStoreError::MalformedHash { owner: owner.to_owned() })
         }
-        (Some(_), None) => Err(shape_error(format!("{path}.token"), msgid!("a string"))),
-        (None, Some(_)) => Err(shape_error(format!("{path}.token_blake3"), msgid!("a string"))),
+        (Some(_), None) => Err(shape_error(format!("{path}.{key}"), msgid!("a string"))),
+        (None, Some(_)) => Err(shape_error(format!("{path}.{hash_key}"), msgid!("a string"))),
+        _ if [key, hash_key] == HOST_TOKEN => {
+            Err(shape_error(path.to_owned(), msgid!("a table with one of `host_token` and `host_token_blake3`")))
+        }
         _ => Err(shape_error(path.to_owned(), msgid!("a table with one of `token` and `token_blake3`"))),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::http::authenticate::Authenticator;
 use crate::http::problem::Refusal;
-use crate::http::{HealthHooks, HttpConfig, TokenStore, serve};
+use crate::http::{HealthHooks, HttpConfig, TokenScope, TokenStore, serve};
 use crate::in_flight::CallTracker;
 
 use super::harness::{
@@ -30,6 +30,48 @@ async fn a_token_says_who_calls() {
     }
     let lower = format!("authorization: bearer {ALICE}\r\n");
     assert_eq!(served.ask(&call(&lower, "who", &serde_json::json!({}))).await.text(), "alice");
+}
+
+#[test]
+fn a_host_token_is_a_second_token_of_its_principal() {
+    const HOST: &str = "host-0123456789abcdef";
+    let parse = |text: &str| TokenStore::parse(text);
+    let alice = format!("[principals.alice]\ntoken = '{ALICE}'\n");
+    let config = HttpConfig {
+        tokens: parse(&format!("{alice}host_token = '{HOST}'\n[principals.bob]\ntoken = '{BOB}'\n")).unwrap(),
+        ..HttpConfig::default()
+    };
+    let members = Authenticator::new(&config);
+    let scope_of = |token: &str| {
+        let value = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
+        let headers = HeaderMap::from_iter([(AUTHORIZATION, value)]);
+        let found = members.authenticate(&headers, IpAddr::from(Ipv4Addr::LOCALHOST));
+        found.ok().map(|(access, scope)| (access.principal().to_string(), scope))
+    };
+    assert_eq!(scope_of(ALICE), Some(("alice".to_owned(), TokenScope::Client)));
+    assert_eq!(scope_of(HOST), Some(("alice".to_owned(), TokenScope::Host)));
+    assert_eq!(scope_of(BOB), Some(("bob".to_owned(), TokenScope::Client)));
+    assert_eq!(scope_of(&HOST[1..]), None);
+
+    let code_of = |more: &str| parse(&format!("{alice}{more}")).unwrap_err().code();
+    for (more, code) in [
+        (format!("host_token = '{ALICE}'\n"), "token-twice"),
+        (format!("host_token_blake3 = '{}'\n", blake3::hash(ALICE.as_bytes()).to_hex()), "token-twice"),
+        (format!("[principals.bob]\ntoken = '{BOB}'\nhost_token = '{ALICE}'\n"), "token-twice"),
+        (format!("host_token = '{HOST}'\n[principals.bob]\ntoken = '{HOST}'\n"), "token-twice"),
+        (format!("host_token = '{HOST}'\n[metrics]\ntoken = '{HOST}'\n"), "token-twice"),
+        (format!("host_token = '{HOST}'\nhost_token_blake3 = '{}'\n", "0".repeat(64)), "bearers-invalid"),
+        ("host_token = 'short'\n".to_owned(), "token-short"),
+        ("host_token = true\n".to_owned(), "bearers-invalid"),
+        ("host_token_blake3 = 'x'\n".to_owned(), "token-invalid"),
+    ] {
+        assert_eq!(code_of(&more), code, "{more}");
+    }
+    assert_eq!(
+        parse(&format!("[principals.alice]\nhost_token = '{HOST}'\n")).unwrap_err().code(),
+        "bearers-invalid",
+        "a principal without a token of its clients"
+    );
 }
 
 #[tokio::test]
