@@ -1,7 +1,9 @@
 //! TypeScript as models write it runs, and errors have the positions of the original source.
 
 use std::fmt::Write as _;
+use std::fs;
 
+use tempfile::TempDir;
 use toolcell_analysis::{AnalysisError, analyze, transpile};
 use toolcell_tool::Language;
 
@@ -554,6 +556,19 @@ fn a_report_in_sarif_says_where_and_what() {
     assert!(results.iter().any(|result| result["ruleId"] == "eval-usage" && result["level"] == "error"), "{results:?}");
     let region = &results[0]["locations"][0]["physicalLocation"]["region"];
     assert!(region["startLine"].as_u64().unwrap() > 1);
+    assert_eq!(report["$schema"], "https://json.schemastore.org/sarif-2.1.0.json");
+}
+
+#[test]
+fn a_path_in_sarif_is_a_uri() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a b#c%d é:?.js");
+    fs::write(&path, "const execute = () => eval('1');\n").unwrap();
+    let done = toolcell(&["check", "--format", "sarif", &path.to_string_lossy()]);
+    let report = done.json();
+    let uri = &report["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    let uri = uri.as_str().unwrap();
+    assert!(uri.ends_with("/a%20b%23c%25d%20%C3%A9%3A%3F.js"), "{uri}");
 }
 
 #[test]
@@ -715,7 +730,7 @@ fn hostile_fixtures_that_can_be_seen_are_seen() {
     // Code from strings, modules and the process environment must be visible in the source.
     let mut unseen = Vec::new();
     for path in files("fixtures/hostile", "js") {
-        let source = std::fs::read_to_string(&path).unwrap();
+        let source = fs::read_to_string(&path).unwrap();
         let code: String =
             source.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         let visible = ["eval(", "new Function(", "require(", "process.env"].iter().any(|word| code.contains(word));

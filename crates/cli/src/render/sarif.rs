@@ -1,5 +1,6 @@
 //! Renders the findings of `check` as SARIF 2.1.0 (OASIS), for code hosts and editors.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_sarif::sarif::{
     ArtifactLocation, Location, Message, MultiformatMessageString, PhysicalLocation, Region, ReportingDescriptor,
     Result as SarifResult, ResultLevel, Run, Sarif, Tool, ToolComponent,
@@ -8,6 +9,29 @@ use toolcell::{Severity, rule_docs, rule_names};
 
 use super::findings::CheckedFile;
 
+/// The schema of the format; GitHub refuses reports that do not name it.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// The characters of a path that a relative URI reference cannot have (RFC 3986). A colon is allowed
+/// after the first slash only.
+const NOT_IN_URI: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b':');
+
 /// Returns the report on all sources.
 pub(crate) fn report(checked: &[CheckedFile]) -> String {
     let rules: Vec<ReportingDescriptor> = rule_names().into_iter().map(rule).collect();
@@ -15,7 +39,7 @@ pub(crate) fn report(checked: &[CheckedFile]) -> String {
     let driver =
         ToolComponent::builder().name("toolcell").version(env!("CARGO_PKG_VERSION").to_owned()).rules(rules).build();
     let run = Run::builder().tool(Tool::builder().driver(driver).build()).results(results).build();
-    let report = Sarif::builder().version(serde_json::json!("2.1.0")).runs(vec![run]).build();
+    let report = Sarif::builder().schema(SCHEMA.to_owned()).version(serde_json::json!("2.1.0")).runs(vec![run]).build();
     serde_json::to_string_pretty(&report).unwrap_or_default()
 }
 
@@ -57,7 +81,7 @@ fn location(path: &str, place: &toolcell::Location) -> Location {
         .end_line(i64::from(place.end_line))
         .end_column(i64::from(place.end_column))
         .build();
-    let file = ArtifactLocation::builder().uri(path.to_owned()).build();
+    let file = ArtifactLocation::builder().uri(utf8_percent_encode(path, NOT_IN_URI).to_string()).build();
     let physical = PhysicalLocation::builder().artifact_location(file).region(region).build();
     Location::builder().physical_location(physical).build()
 }
