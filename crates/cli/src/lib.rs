@@ -43,6 +43,7 @@ mod input;
 mod interrupt;
 mod language;
 mod malloc;
+mod name_service;
 mod prompt;
 mod screen;
 mod streams;
@@ -70,6 +71,7 @@ pub use streams::{ColorMode, Streams};
 /// Runs this process's command. The entry point of the binary.
 #[must_use]
 pub fn main() -> ExitCode {
+    name_service::use_built_in_modules();
     toolcell::jail::serve_if_worker();
     malloc::limit_arenas();
     if commands::completions::handle_request() {
