@@ -6,16 +6,18 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
+.PHONY: help demo test features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: ## Average some numbers in a sealed cell
+	@.ci/needs cargo cc
 	@[ -e "$${CARGO_TARGET_DIR:-target}/$(DEMO_DIR)/toolcell" ] || echo "building toolcell and its dependencies, optimised only where it would crawl: about 10 minutes of processor time (5 on two cores), once" >&2
 	cargo run --locked --profile $(DEMO_PROFILE) --package toolcell-cli -- exec fixtures/tools/calculate_average.js '{"numbers": [1.5, 2.5, 4.25]}'
 
 test: ## Run all tests
+	@.ci/needs cargo cc python3 bash
 	cargo build --workspace --bins --locked
 	cargo test --workspace --locked
 
@@ -43,6 +45,7 @@ package: ## Package the crates that others embed, and build and run a host that 
 	.ci/package build
 
 packages: ## Build the packages for Python and Node into target/packages (15 minutes: PACKAGES_PROFILE=dev builds large ones fast)
+	@.ci/needs cargo cc python3 npm objdump
 	.ci/packages "$${CARGO_TARGET_DIR:-target}/packages" $(PACKAGES_PROFILE)
 
 test-packages: packages ## Install them into new environments, and run their tests and examples (needs Node 20, npm and Python 3.10)
@@ -81,8 +84,20 @@ lockdown: ## Do real uses on machines that give less: not root, nothing to write
 	cargo build --workspace --bins --locked
 	.ci/lockdown "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/lockdown"
 
-dist: ## Build a release: the stripped binary, what is in it (SBOM), checksums; print its size
+dist: ## Build a release: a static binary, as an archive, a Debian package and a container image, with what is in it (SBOM)
+	@.ci/needs cargo cc git python3 dpkg-deb
 	.ci/dist "$${CARGO_TARGET_DIR:-target}/dist"
+
+sign: ## Add checksums to the release, and with TOOLCELL_SIGNING_KEY (a key of minisign) signatures and the install script
+	.ci/release/sign "$${CARGO_TARGET_DIR:-target}/dist"
+
+test-dist: ## Pack the binary of the tests as a release, and install it in each way there is; DIST=FOLDER tests a release (Debian)
+	cargo build --workspace --bins --locked
+	tests/dist/run $(DIST)
+
+arm64: ## Build the workspace for arm64, and have qemu run the tools there: the same results, and the same fuel (Debian 12; an hour)
+	cargo build --workspace --bins --locked
+	.ci/arm64 "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
 
 dist-check: dist ## Build the release again in another folder: the same bytes must come out (as long as a release, twice)
 	.ci/dist-check "$${CARGO_TARGET_DIR:-target}/dist"

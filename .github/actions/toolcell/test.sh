@@ -1,0 +1,76 @@
+#!/bin/sh
+# Checks and tests the tools of a repository, and writes what a code host shows: SARIF and JUnit. Both are done, whatever the
+# first one finds, so that one job reports all there is to correct.
+#
+# .gitlab/toolcell.yml contains this text, because it has to stand alone; tests/dist/test_ci_actions.py holds the two together.
+#
+#   TOOLCELL_TOOLS           files and folders, one a line
+#   TOOLCELL_CHECK           `true`, or `false` to test alone
+#   TOOLCELL_SARIF           the report of `toolcell check`
+#   TOOLCELL_JUNIT           the report of `toolcell test`
+#   TOOLCELL_MAX_REGRESSION  as in 5%; empty: the budgets hold
+#   TOOLCELL_ARGUMENTS       more arguments of `toolcell test`, one a line
+set -eu
+
+fail() { # CAUSE NEXT-STEP
+  printf 'error: %s\nhint: %s\n' "$1" "$2" >&2
+  exit 1
+}
+# Tells later steps of a workflow on GitHub which reports there are.
+output() { [ -z "${GITHUB_OUTPUT:-}" ] || printf '%s=%s\n' "$1" "$2" >> "$GITHUB_OUTPUT"; }
+
+case $TOOLCELL_CHECK in
+  true | false) ;;
+  *) fail "\`check\` is neither true nor false: $TOOLCELL_CHECK" "write one of them" ;;
+esac
+for report in "$TOOLCELL_JUNIT" "$TOOLCELL_SARIF"; do
+  case $report in
+    "" | *"
+"*) fail "\`junit\` and \`sarif\` are the paths of one file each" "leave them out, or name a file" ;;
+  esac
+  case $report in /*) ;; *) report=./$report ;; esac
+  mkdir -p "$(dirname "$report")"
+  # A report of an earlier run is none of this one.
+  rm -f "$report"
+done
+
+set --
+while IFS= read -r path; do
+  # What begins with a dash would be an option.
+  case $path in
+    "") ;;
+    -*) set -- "$@" "./$path" ;;
+    *) set -- "$@" "$path" ;;
+  esac
+done << LINES
+$TOOLCELL_TOOLS
+LINES
+[ $# -gt 0 ] || fail "\`tools\` is empty" "name the folder with your tools, as in tools/"
+
+checked=0
+if [ "$TOOLCELL_CHECK" = true ]; then
+  toolcell check "$@" || checked=$?
+  # Sources that are refused are findings (status 3). With another failure, there is no report.
+  case $checked in
+    0 | 3)
+      toolcell check --format sarif "$@" > "$TOOLCELL_SARIF" || [ $? = "$checked" ]
+      output sarif "$TOOLCELL_SARIF"
+      ;;
+  esac
+fi
+
+set -- "$@" --junit="$TOOLCELL_JUNIT"
+[ -z "$TOOLCELL_MAX_REGRESSION" ] || set -- "$@" --max-regression="$TOOLCELL_MAX_REGRESSION"
+while IFS= read -r argument; do
+  [ -z "$argument" ] || set -- "$@" "$argument"
+done << LINES
+$TOOLCELL_ARGUMENTS
+LINES
+tested=0
+toolcell test "$@" || tested=$?
+[ ! -e "$TOOLCELL_JUNIT" ] || output junit "$TOOLCELL_JUNIT"
+
+[ "$checked" = 0 ] || echo "toolcell check: status $checked" >&2
+[ "$tested" = 0 ] || echo "toolcell test: status $tested" >&2
+[ "$tested" = 0 ] || exit "$tested"
+exit "$checked"
