@@ -51,8 +51,8 @@ pub(crate) fn is_remote(extensions: &Extensions) -> bool {
 /// Whether a request may call the methods of the extension `toolcell/host`: it came over standard
 /// input, or with a token that allows it.
 pub(crate) fn is_from_host(extensions: &Extensions) -> bool {
-    let scope = |parts: &Parts| parts.extensions.get::<TokenScope>().copied();
-    extensions.get::<Parts>().is_none_or(|parts| scope(parts) == Some(TokenScope::Host))
+    let scope = |head: &Parts| head.extensions.get::<TokenScope>().copied();
+    extensions.get::<Parts>().is_none_or(|head| scope(head) == Some(TokenScope::Host))
 }
 
 /// Whether a request uses a revision of the protocol without sessions.
