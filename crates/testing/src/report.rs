@@ -7,7 +7,7 @@ mod json;
 mod junit;
 mod text;
 
-pub use github::github;
+pub use github::{github, without_commands};
 pub use json::json;
 pub use junit::junit;
 pub use text::text;

@@ -174,6 +174,24 @@ fn programs_get_json_junit_and_annotations() {
 }
 
 #[test]
+fn on_github_nothing_that_a_tool_says_is_a_command_of_the_runner() {
+    let tests = TESTS.replace("returns = 3", "returns = \"x\\n::error::said\\n##[error]said\"");
+    let tests = tests.replace("name = \"a mean\"", "name = \"a mean\\n::add-mask::said\"");
+    let cli = cli(&tests);
+    let done = on(&cli, &["test", ".", "--github"]);
+    let lines: Vec<&str> = done.out.lines().collect();
+    let token = lines[0].strip_prefix("::stop-commands::").unwrap();
+    let end = lines.iter().position(|line| *line == format!("::{token}::")).unwrap();
+    assert!(lines[1..end].iter().any(|line| line.contains("said")), "{}", done.out);
+    assert!(lines[end + 1..].iter().all(|line| line.starts_with("::error file=")), "{}", done.out);
+    assert_eq!((lines.len() - end - 1, done.status), (1, 1), "{}", done.out);
+    // What is wrong with a file of tests may quote it.
+    cli.file("mean.test.toml", "'##[error]said' = 1\n");
+    let done = on(&cli, &["test", ".", "--github"]);
+    assert!(done.status == 2 && done.err.is_empty() && done.out.contains("\n::error file="), "{}{}", done.out, done.err);
+}
+
+#[test]
 fn an_update_is_shown_and_written_only_if_somebody_says_so() {
     let tests = TESTS.replace("returns = 3", "returns = 4 # the mean");
     let cli = cli(&tests);

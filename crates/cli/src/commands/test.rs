@@ -121,16 +121,22 @@ pub(crate) fn exit_for_report(tested: &TestReport) -> Exit {
 /// Prints the report in all requested formats.
 fn print_report(args: &TestArgs, tested: &TestReport, context: &mut Context<'_>) -> Result<(), CliError> {
     let Context { ref mut streams, format, lang, .. } = *context;
-    if format.is_json() {
-        writeln!(streams.output, "{}", report::json(tested))?;
-    } else {
-        print_text_report(tested, lang, streams)?;
-    }
-    if args.github || std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true") {
-        let annotations = report::github(tested);
-        // GitHub's runner reads both streams; with `--json`, standard output holds only JSON.
-        let stream = if format.is_json() { &mut *streams.errors } else { &mut *streams.output };
-        write!(stream, "{annotations}")?;
+    let annotates = args.github || std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
+    match (format.is_json(), annotates) {
+        (true, _) => {
+            writeln!(streams.output, "{}", report::json(tested))?;
+            // GitHub's runner reads both streams; standard output holds only JSON.
+            if annotates {
+                write!(streams.errors, "{}", report::github(tested))?;
+            }
+        }
+        // The problems are annotations alone: as text, they could contain commands for the runner.
+        (false, true) => {
+            let text = text_lines(tested, lang, streams);
+            let text = report::without_commands(&text)?;
+            write!(streams.output, "{text}{}", report::github(tested))?;
+        }
+        (false, false) => print_text_report(tested, lang, streams)?,
     }
     if let Some(path) = &args.junit {
         let xml = report::junit(tested).map_err(|error| CliError::Stream(std::io::Error::other(error)))?;
@@ -145,12 +151,16 @@ pub(crate) fn print_text_report(tested: &TestReport, lang: Lang, streams: &mut S
         streams.print_labelled(tr!(lang, "error"), &problem.localize().to_text(lang), lang)?;
         streams.print_hint(&problem.hint, lang)?;
     }
-    if tested.problems.is_empty() || !tested.results.is_empty() {
-        for line in report::text(tested, lang).lines() {
-            writeln!(streams.output, "{}", streams.escape_for_output(line))?;
-        }
+    let text = text_lines(tested, lang, streams);
+    write!(streams.output, "{text}")
+}
+
+/// The results as lines of text: nothing if there are problems only.
+fn text_lines(tested: &TestReport, lang: Lang, streams: &Streams<'_>) -> String {
+    if !tested.problems.is_empty() && tested.results.is_empty() {
+        return String::new();
     }
-    Ok(())
+    report::text(tested, lang).lines().map(|line| streams.escape_for_output(line) + "\n").collect()
 }
 
 /// Shows the diff of the updated files, and writes them after confirmation.

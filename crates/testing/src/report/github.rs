@@ -1,6 +1,7 @@
 //! Annotations for GitHub Actions, one line each (see "Workflow commands for GitHub Actions").
 //!
-//! Invariant: an annotation is always one line and one command, whatever the messages contain.
+//! Invariant: an annotation is always one line and one command, whatever the messages contain, and no other text of a report is a
+//! command.
 
 use std::path::Path;
 
@@ -27,6 +28,18 @@ pub fn github(tested: &TestReport) -> String {
     problems.chain(failures).collect()
 }
 
+/// Puts a text between the commands that make the runner take it for text only. The runner resumes at the token that it was given, which
+/// the author of a tool cannot know.
+///
+/// # Errors
+///
+/// The system has no random numbers.
+pub fn without_commands(text: &str) -> std::io::Result<String> {
+    let random = || getrandom::u64().map_err(std::io::Error::other);
+    let token = format!("{:016x}{:016x}", random()?, random()?);
+    Ok(format!("::stop-commands::{token}\n{text}::{token}::\n"))
+}
+
 fn annotation(path: &Path, place: FilePosition, title: &str, message: &str) -> String {
     let FilePosition { line, column } = place;
     let (path, title) = (escape_property(&path.display().to_string()), escape_property(title));
@@ -46,6 +59,19 @@ fn escape_property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_token_that_resumes_commands_is_another_each_time() {
+        let token = || {
+            let quoted = without_commands("::error::x\n").unwrap();
+            let (first, rest) = quoted.split_once('\n').unwrap();
+            let token = first.strip_prefix("::stop-commands::").unwrap();
+            assert_eq!(rest, format!("::error::x\n::{token}::\n"));
+            assert!(token.len() == 32 && token.bytes().all(|digit| digit.is_ascii_hexdigit()), "{token}");
+            token.to_owned()
+        };
+        assert_ne!(token(), token());
+    }
 
     #[test]
     fn an_annotation_is_one_line_whatever_is_in_it() {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use toolcell::escape_control_chars;
 use toolcell_i18n::{Lang, tr};
 
 use crate::outcome::TestReport;
@@ -17,8 +18,10 @@ pub fn text(tested: &TestReport, lang: Lang) -> String {
     for done in tested.results.iter().filter(|done| !done.has_passed()) {
         let FilePosition { line, column } = done.place;
         let failed = tr!(lang, "FAILED");
+        let [tool, name, path] =
+            [&done.tool, &done.name, &done.path.display().to_string()].map(|text| escape_control_chars(text));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{failed} {}: {} ({}:{line}:{column})", done.tool, done.name, done.path.display());
+        let _ = writeln!(text, "{failed} {tool}: {name} ({path}:{line}:{column})");
         for failure in &done.failures {
             let _ = writeln!(text, "  {}", failure.message.to_text(lang));
             for line in failure.diff.iter().map(|diff| diff.to_text(lang)).collect::<String>().lines() {
@@ -30,7 +33,7 @@ pub fn text(tested: &TestReport, lang: Lang) -> String {
     if !dearest.is_empty() {
         let _ = writeln!(text, "{}", tr!(lang, "most fuel:"));
         for (tool, fuel) in dearest {
-            let _ = writeln!(text, "  {fuel:>14}  {tool}");
+            let _ = writeln!(text, "  {fuel:>14}  {}", escape_control_chars(tool));
         }
     }
     let (passed, failed, count) = (tested.passed_count(), tested.failed_count(), tested.not_run);
