@@ -95,7 +95,7 @@ test-dist: ## Pack the binary of the tests as a release, and install it in each 
 	cargo build --workspace --bins --locked
 	tests/dist/run $(DIST)
 
-arm64: ## Build the workspace for arm64, and have qemu run the tools there: the same results, and the same fuel (Debian 12; an hour)
+arm64: ## Build the workspace for arm64, and have qemu run the tools there: the same results, and the same fuel (Debian 12, as root: installs a compiler and qemu; an hour)
 	cargo build --workspace --bins --locked
 	.ci/arm64 "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
 

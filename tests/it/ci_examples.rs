@@ -124,6 +124,9 @@ fn they_install_the_binary_checked_and_nothing_else() {
         let count = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
         let fetched = lines.iter().filter(|line| line.starts_with("curl ") || line.starts_with("wget ")).count();
         assert_eq!((fetched, count(r#"[ "$actual" = "$expected" ]"#), count("tar -x")), (2, 1, 1), "{file}");
+        let at = |part: &str| lines.iter().position(|line| line.contains(part)).unwrap();
+        let compared = at(r#"[ "$actual" = "$expected" ] || fail "#);
+        assert!(compared < at("tar -x"), "{file} unpacks before it compares");
         for line in &lines {
             for installer in ["apt", "npm", "npx", "pip", "cargo", "docker", "brew", "| sh", "| bash"] {
                 assert!(

@@ -292,7 +292,7 @@ fn no_code_of_an_error_is_compared_as_a_string() {
 }
 
 #[test]
-fn unsafe_is_in_few_places_only() {
+fn unsafe_is_in_the_listed_files_only() {
     let mut unsafe_files = Vec::new();
     for folder in ["crates", "host", "guest/src", "tests"] {
         walk(&root().join(folder), &mut |path| {

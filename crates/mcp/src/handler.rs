@@ -16,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
-use toolcell::Toolbox;
+use toolcell::{Lang, Toolbox};
 use toolcell_model_tools::published_tools;
 
 use crate::bounds::{MAX_STDIO_MESSAGE_BYTES, MessageTooLarge};
@@ -274,8 +274,8 @@ impl Server {
     }
 
     /// Redacts an error for a remote client.
-    pub(crate) fn redact_error(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
-        if is_remote(&context.extensions) { self.path_redactor().redact_error(error) } else { error }
+    fn redact_error(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
+        if is_remote(&context.extensions) { self.path_redactor().redact_error(error, Lang::En) } else { error }
     }
 
     /// Acquires the permit of a request that needs no toolbox, and holds it until the answer is

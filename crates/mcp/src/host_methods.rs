@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Invariant: the methods exist only for a client that declares the extension, on standard input and
-//! output, or over HTTP with a host token: a client with another token could approve its own tools.
-//! Functions are lent on standard input and output only.
+//! output, or over HTTP with a host token. What a client with another token may approve is what its
+//! user is asked (elicitation). Functions are lent on standard input and output only.
 
 use rmcp::RoleServer;
 use rmcp::model::{CustomRequest, CustomResult, ErrorData};
@@ -104,11 +104,11 @@ impl Server {
         let name = if is_remote { format!("{} {name}", request_principal(&context.extensions)) } else { name };
         let caller: String = name.chars().take(MAX_HOST_NAME_CHARS).collect();
         let params = request.params.unwrap_or_default();
-        if method == HostMethod::Functions && is_remote {
-            let message = message!("functions are lent over standard input and output only");
-            return Err(invalid(&message.to_text(lang), ErrorCode::RequestInvalid));
-        }
         if method == HostMethod::Functions {
+            if is_remote {
+                let message = message!("functions are lent over standard input and output only");
+                return Err(invalid(&message.to_text(lang), ErrorCode::RequestInvalid));
+            }
             let names = self
                 .lent_functions()
                 .replace(parse(params)?, context.protocol_version())
@@ -126,15 +126,12 @@ impl Server {
         if method == HostMethod::Approve {
             tenant.change_notifier.check_now();
         }
-        match answer {
-            Ok(mut answer) => {
-                if is_remote {
-                    self.path_redactor().redact_host_answer(&mut answer);
-                }
-                Ok(CustomResult(answer))
-            }
-            Err(error) => Err(self.redact_error(error, context)),
+        if !is_remote {
+            return answer.map(CustomResult);
         }
+        let mut answer = answer.map_err(|error| self.path_redactor().redact_error(error, lang))?;
+        self.path_redactor().redact_host_answer(&mut answer, lang);
+        Ok(CustomResult(answer))
     }
 }
 

@@ -74,7 +74,7 @@ impl PathRedactor {
             }
         }
         if let Some(error) = result.meta.as_mut().and_then(|meta| meta.0.get_mut(ERROR_META_KEY)) {
-            self.redact_value(error, scope);
+            self.redact_value(error, scope, Lang::En);
         }
     }
 
@@ -92,26 +92,32 @@ impl PathRedactor {
         }
     }
 
-    /// Redacts a protocol error.
-    pub(crate) fn redact_error(&self, mut error: ErrorData) -> ErrorData {
+    /// Redacts a protocol error, whose message is in `lang`.
+    pub(crate) fn redact_error(&self, mut error: ErrorData, lang: Lang) -> ErrorData {
         let code = error.data.as_ref().and_then(|data| data.get("code")).and_then(Value::as_str).unwrap_or_default();
         let scope = RedactionScope::for_code(code);
-        if let Cow::Owned(redacted) = self.redact_text(&error.message, scope) {
+        if let Cow::Owned(redacted) = self.redact_text_in(&error.message, scope, lang) {
             error.message = redacted.into();
         }
         if let Some(data) = &mut error.data {
-            self.redact_value(data, scope);
+            self.redact_value(data, scope, lang);
         }
         error
     }
 
-    /// Redacts the answer to a method of the host. The source of a tool stays as it is, because it is
-    /// what a person approves.
-    pub(crate) fn redact_host_answer(&self, answer: &mut Value) {
+    /// Redacts the answer to a method of the host, whose texts are in `lang`. What a person approves
+    /// and what the host executes stays as it is: the source of a tool, and changed arguments of a call.
+    /// Reasons may be those of a hook that failed, and then name files of the server.
+    pub(crate) fn redact_host_answer(&self, answer: &mut Value, lang: Lang) {
         let Value::Object(fields) = answer else { return };
-        for (name, field) in fields.iter_mut().filter(|(name, _)| name.as_str() != "source") {
-            let code = field.get("code").and_then(Value::as_str).filter(|_| name == "error");
-            self.redact_value(field, code.map_or(RedactionScope::Known, RedactionScope::for_code));
+        for (name, field) in fields {
+            let scope = match name.as_str() {
+                "source" | "modifiedArgs" => continue,
+                "permissionDecisionReason" | "decidedBy" | "steps" => RedactionScope::Absolute,
+                "error" => RedactionScope::for_code(field.get("code").and_then(Value::as_str).unwrap_or_default()),
+                _ => RedactionScope::Known,
+            };
+            self.redact_value(field, scope, lang);
         }
     }
 
@@ -148,15 +154,15 @@ impl PathRedactor {
         redacted
     }
 
-    fn redact_value(&self, value: &mut Value, scope: RedactionScope) {
+    fn redact_value(&self, value: &mut Value, scope: RedactionScope, lang: Lang) {
         match value {
             Value::String(text) => {
-                if let Cow::Owned(redacted) = self.redact_text(text, scope) {
+                if let Cow::Owned(redacted) = self.redact_text_in(text, scope, lang) {
                     *text = redacted;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item, scope)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_value(field, scope)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item, scope, lang)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_value(field, scope, lang)),
             _ => {}
         }
     }
@@ -369,9 +375,9 @@ mod tests {
         }
         let pointer =
             ErrorData::invalid_params("/home/0 is no number", Some(serde_json::json!({"code": "parameters-invalid"})));
-        assert_eq!(redaction.redact_error(pointer).message, "/home/0 is no number");
+        assert_eq!(redaction.redact_error(pointer, Lang::En).message, "/home/0 is no number");
         let unknown = ErrorData::internal_error("/home/u/x is gone", None);
-        assert_eq!(redaction.redact_error(unknown).message, "(path on the server) is gone");
+        assert_eq!(redaction.redact_error(unknown, Lang::En).message, "(path on the server) is gone");
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Server {
         if remote {
             match &mut response {
                 Ok(response) => self.path_redactor().redact_response(response, self.settings().lang),
-                Err(error) => return Err(self.path_redactor().redact_error(error.clone())),
+                Err(error) => return Err(self.path_redactor().redact_error(error.clone(), Lang::En)),
             }
         }
         response

@@ -104,10 +104,11 @@ fn over_http_a_host_token_allows_them() {
     model.create_tool("waits", WAITS);
     let approve = json!({ "tool": "waits", "digest": "0".repeat(64) });
     model.request("toolcell/approve", approve.clone()).is_refused_with(METHOD_NOT_FOUND);
-    // The session of a host is no way in for a client with the other token of its principal.
+    // The session of a host is none of a client with the other token of its principal.
     let mut other = web.client_with_token(&host_token).in_session(host());
     let session = std::mem::replace(model.session(), other.session().clone());
-    model.request("toolcell/approve", approve.clone()).is_refused_with(METHOD_NOT_FOUND);
+    model.send_request("toolcell/approve", approve.clone());
+    assert_eq!(model.http_error().1["code"], "session-unknown");
     *model.session() = session;
     other.request("toolcell/approval", json!({ "tool": "waits" })).result();
     let mut undeclared = web.client_with_token(&host_token).in_session(json!({}));
@@ -138,6 +139,33 @@ fn over_http_a_host_token_allows_them() {
     assert_eq!(lines.len(), 2);
     let by = lines[0]["details"].to_string();
     assert!(by.contains("host alice "), "who approved: {by}");
+}
+
+#[test]
+fn over_http_an_answer_names_no_path_of_the_server_but_keeps_what_is_executed() {
+    let ask = |hook: &str, method: &str, params: Value| {
+        let home = BinaryFixture::new(&format!("[[hooks]]\nname = 'h'\ncommand = {hook}\n"));
+        let host_token = BinaryFixture::token("alice-host");
+        let tokens = home.write_tokens(&["alice"], &format!("host_token = '{host_token}'"));
+        let web = home.start_http(&["--tokens", &tokens]);
+        let mut peer = web.client_with_token(&host_token).in_session(host());
+        peer.create_tool("waits", WAITS);
+        peer.request(method, params).result()
+    };
+    let call = json!({ "toolName": "bash", "toolArgs": { "command": "ls" } });
+    let rewrites = r#"['sh', '-c', 'echo "{\"modifiedArgs\": {\"command\": \"ls $PWD/x\"}}"']"#;
+    let told = ask(rewrites, "toolcell/decide", call.clone());
+    let command = told["modifiedArgs"]["command"].as_str().unwrap();
+    assert!(command.starts_with("ls /") && command.ends_with("/x"), "{told}");
+    let is_hidden = |told: &Value| {
+        let text = told.to_string();
+        text.contains("(path on the server)") && !text.contains("/opt")
+    };
+    let told = ask("['/opt/no/such']", "toolcell/decide", call);
+    assert_eq!(told["permissionDecision"], "deny");
+    assert!(is_hidden(&told), "{told}");
+    let told = ask("['/opt/no/such']", "toolcell/explain", json!({ "tool": "waits", "parameters": { "ms": 1 } }));
+    assert!(is_hidden(&told), "{told}");
 }
 
 const LENT: &str = "[approval]\nmode = 'auto'\n[grants.default]\ntools = ['double', 'slow', 'absent']\n";

@@ -39,6 +39,7 @@ use super::host_check::HostAllowlist;
 use super::pool::Pool;
 use super::problem::Refusal;
 use super::sessions::{CALLER, Caller, MAX_INITIALIZE_BYTES, SessionOwner, Sessions};
+use super::tokens::TokenScope;
 use super::{HealthHooks, HttpConfig};
 use crate::malformed::reply_to_malformed;
 use crate::request_limiter::AdmittedRequest;
@@ -89,9 +90,8 @@ async fn serve<H: ServerHandler + Clone>(
 ) -> Result<Response, Refusal> {
     request.extensions_mut().remove::<RequestConnection>();
     let (access, scope) = endpoint.authenticator.authenticate(request.headers(), connection.peer)?;
-    request.extensions_mut().insert(scope);
     let mut guard = RequestGuard::default();
-    let forwarded = endpoint.forward(request, access, &connection, &mut guard).await;
+    let forwarded = endpoint.forward(request, (access, scope), &connection, &mut guard).await;
     if let Err(refusal) = &forwarded {
         endpoint.health.report_refused(access.principal(), refusal.code(), refusal.to_string());
     }
@@ -136,7 +136,7 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
     async fn forward(
         &self,
         request: Request,
-        access: &PrincipalAccess,
+        (access, scope): (&PrincipalAccess, TokenScope),
         connection: &RequestConnection,
         guard: &mut RequestGuard,
     ) -> Result<ProtocolResponse, Refusal> {
@@ -144,7 +144,7 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
         connection.registered.set_owner(principal)?;
         self.authenticator.check_rate(access)?;
         let session = request.headers().get("mcp-session-id").and_then(|session| session.to_str().ok());
-        match session.map(|session| self.sessions.owner_of(session, principal)) {
+        match session.map(|session| self.sessions.owner_of(session, principal, scope)) {
             Some(SessionOwner::Foreign) => return Err(Refusal::SessionUnknown),
             // `rmcp` would report that it is deleted.
             Some(SessionOwner::Unknown) if *request.method() == Method::DELETE => return Err(Refusal::SessionUnknown),
@@ -170,12 +170,13 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
         // Everything from here on may log the headers.
         parts.headers.remove(AUTHORIZATION);
         parts.extensions.insert(principal.clone());
+        parts.extensions.insert(scope);
         if let Some(admitted) = &admitted {
             parts.extensions.insert(admitted.holder().clone());
         }
         let bytes = whole.bytes.clone();
         let request = Request::from_parts(parts, Full::new(whole.bytes));
-        let caller = Caller { principal: principal.clone(), bytes: bytes.len() };
+        let caller = Caller { principal: principal.clone(), scope, bytes: bytes.len() };
         let handled = CALLER.scope(caller, self.protocol.handle(request));
         let response = release_when_slow(admitted.as_ref(), poll_first_exclusively(access.parse_lock(), handled)).await;
         let response = if is_stream(response.headers()) { gather_first_events(response).await } else { response };

@@ -25,6 +25,7 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 use tokio::time::Instant;
 
+use super::tokens::TokenScope;
 use crate::principal::Principal;
 
 /// The longest `initialize` request, in bytes. The client information in it is kept as long as the
@@ -36,10 +37,11 @@ tokio::task_local! {
     pub(super) static CALLER: Caller;
 }
 
-/// The principal and the size of a request.
+/// The principal of a request, what its token allows, and the size of the request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,
+    pub(super) scope: TokenScope,
     pub(super) bytes: usize,
 }
 
@@ -62,6 +64,7 @@ struct SessionTable {
 
 struct OwnedSession {
     principal: Principal,
+    scope: TokenScope,
     last_used: Instant,
 }
 
@@ -78,9 +81,10 @@ struct RequestListener {
 /// The owner of a session, as seen by a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionOwner {
-    /// The principal itself.
+    /// The principal itself, with the same kind of token.
     Own,
-    /// Another principal.
+    /// Another principal, or another kind of token: a session of the host shows what its person is
+    /// asked.
     Foreign,
     /// The session does not exist.
     Unknown,
@@ -105,9 +109,9 @@ impl Sessions {
     }
 
     /// Returns the owner of a session as seen by a principal, and marks an own session as used.
-    pub(super) fn owner_of(&self, session: &str, principal: &Principal) -> SessionOwner {
+    pub(super) fn owner_of(&self, session: &str, principal: &Principal, scope: TokenScope) -> SessionOwner {
         match self.lock_table().owners.get_mut(session) {
-            Some(owner) if owner.principal == *principal => {
+            Some(owner) if owner.principal == *principal && owner.scope == scope => {
                 owner.last_used = Instant::now();
                 SessionOwner::Own
             }
@@ -163,7 +167,8 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        let Caller { principal, bytes } = CALLER.try_with(Caller::clone).map_err(|_| SessionError::NoPrincipal)?;
+        let Caller { principal, scope, bytes } =
+            CALLER.try_with(Caller::clone).map_err(|_| SessionError::NoPrincipal)?;
         if bytes > MAX_INITIALIZE_BYTES {
             return Err(SessionError::InitializeTooLong);
         }
@@ -171,7 +176,9 @@ impl SessionManager for Sessions {
             self.close_session(&surplus).await?;
         }
         let (session, transport) = self.library.create_session().await?;
-        self.lock_table().owners.insert(Arc::clone(&session), OwnedSession { principal, last_used: Instant::now() });
+        self.lock_table()
+            .owners
+            .insert(Arc::clone(&session), OwnedSession { principal, scope, last_used: Instant::now() });
         Ok((session, transport))
     }
 

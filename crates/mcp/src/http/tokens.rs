@@ -150,6 +150,13 @@ pub enum TokenStoreError {
         /// The owner of the token: a principal, or `metrics`.
         owner: String,
     },
+    /// The host token of a principal is its other token, too.
+    #[error("`token` and `host_token` of `{owner}` are the same")]
+    #[code(TokenTwice)]
+    HostTokenEqual {
+        /// The principal.
+        owner: String,
+    },
     /// Two owners have the same token.
     #[error("`{first}` and `{second}` have the same token")]
     #[code(TokenTwice)]
@@ -171,7 +178,9 @@ impl TokenStoreError {
                     "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `host_token` or `host_token_blake3`, `requests_per_minute`, `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
                 )
             }
-            Self::TooShort { .. } | Self::Malformed { .. } => msgid!("generate one: openssl rand -hex 32"),
+            Self::TooShort { .. } | Self::Malformed { .. } | Self::HostTokenEqual { .. } => {
+                msgid!("generate one: openssl rand -hex 32")
+            }
             Self::MalformedHash { .. } => msgid!("compute it: printf %s TOKEN | b3sum"),
             Self::Duplicate { .. } => msgid!("give each principal and `metrics` its own token"),
         }
@@ -336,8 +345,8 @@ fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken
         Some(_) => Err(shape_error(path(key), msgid!("a number"))),
     };
     let hash = token_hash(table, TOKEN, principal.as_str(), &format!("principals.{principal}"))?;
-    let has_host = HOST_TOKEN.iter().any(|key| table.contains_key(*key));
-    let host_hash = has_host
+    let has_host_token = HOST_TOKEN.iter().any(|key| table.contains_key(*key));
+    let host_hash = has_host_token
         .then(|| token_hash(table, HOST_TOKEN, principal.as_str(), &format!("principals.{principal}")))
         .transpose()?;
     let share =
@@ -348,15 +357,16 @@ fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken
 /// Checks that the tokens of the last principal differ from each other, and from those of the others.
 fn check_distinct(bearers: &[PrincipalToken]) -> Result<(), TokenStoreError> {
     let Some((last, others)) = bearers.split_last() else { return Ok(()) };
-    let all = |bearer: &PrincipalToken, hash: &Hash| bearer.hashes().filter(|(own, _)| *own == hash).count();
-    for (hash, _) in last.hashes() {
-        let other = others.iter().find(|other| all(other, hash) > 0);
-        if let Some(owner) = other.or_else(|| (all(last, hash) > 1).then_some(last)) {
-            let (first, second) = (owner.principal.to_string(), last.principal.to_string());
-            return Err(TokenStoreError::Duplicate { first, second });
-        }
+    if last.host_hash == Some(last.hash) {
+        return Err(TokenStoreError::HostTokenEqual { owner: last.principal.to_string() });
     }
-    Ok(())
+    match others.iter().find(|other| last.hashes().any(|(hash, _)| other.scope_of(hash).is_some())) {
+        Some(other) => {
+            let (first, second) = (other.principal.to_string(), last.principal.to_string());
+            Err(TokenStoreError::Duplicate { first, second })
+        }
+        None => Ok(()),
+    }
 }
 
 fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
