@@ -17,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 import threading
+import time
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
@@ -133,6 +134,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if body is None:
             return self.send_error(404)
         self.send_response(200)
+        if callable(body):
+            self.end_headers()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                body(self)
+            return
         # Of what is cut, the length is that of the whole.
         body, length = body if isinstance(body, tuple) else (body, len(body))
         self.send_header("Content-Length", str(length))
@@ -142,6 +148,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+def huge(handler):
+    """More than a client should take, of a size that is not announced."""
+    for _ in range(300):
+        handler.wfile.write(bytes(1 << 20))
+
+
+def steady(handler):
+    """Fast enough to look alive, for longer than a client should wait."""
+    for _ in range(100):
+        handler.wfile.write(bytes(5000))
+        time.sleep(0.1)
 
 
 class Expression:
@@ -217,7 +236,7 @@ def filled(text, contexts):
 class Job:
     """A run of the action in a workspace, as GitHub's runner does it. `cache` is what actions/cache has stored, by key."""
 
-    def __init__(self, test, inputs, *, repository="", server="https://github.invalid", cache=None, path=None, workspace=None):
+    def __init__(self, test, inputs, *, repository="", server="https://github.invalid", cache=None, path=None, workspace=None, variables=None):
         self.status, self.log, self.used, self.steps = "success", "", [], {}
         self.workspace = workspace or test.workspace
         self.temp = Path(tempfile.mkdtemp(prefix="runner temp ", dir=test.folder))
@@ -233,7 +252,7 @@ class Job:
         self.environment = {
             "PATH": path or "/usr/local/bin:/usr/bin:/bin", "HOME": str(test.folder), "GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": server,
             "RUNNER_TEMP": str(self.temp), "GITHUB_WORKSPACE": str(self.workspace), "GITHUB_ACTION_PATH": str(ACTION),
-        }
+        } | (variables or {})
         assert action["runs"]["using"] == "composite"
         for number, step in enumerate(action["runs"]["steps"]):
             assert step.keys() <= {"name", "id", "if", "shell", "run", "env", "uses", "with"}, step
@@ -245,7 +264,7 @@ class Job:
                 given = {name: filled(value, contexts) for name, value in step["with"].items()}
                 self.used.append((step["uses"], given))
                 if step["uses"].startswith("actions/cache@") and cache is not None and given["key"] in cache:
-                    shutil.copytree(cache[given["key"]], given["path"])
+                    shutil.copytree(cache[given["key"]], given["path"], symlinks=True)
             else:
                 self.steps[step.get("id", str(number))] = {"outputs": self.run(step, contexts)}
         if cache is not None and self.status == "success":
@@ -283,12 +302,28 @@ class Job:
         return self.outputs["sarif"]
 
 
+def commands(log):
+    """The lines of a log that GitHub's runner takes for commands."""
+    found, resume = [], None
+    for line in log.splitlines():
+        # In the middle of a line, only a command of the old form is one.
+        line = line.strip()
+        if resume:
+            resume = None if line == f"::{resume}::" else resume
+        elif line.startswith("::stop-commands::"):
+            resume = line.removeprefix("::stop-commands::")
+        elif line.startswith("::") or "##[" in line:
+            found.append(line)
+    return found
+
+
 class GitlabJob:
     """A run of the job in a workspace, as GitLab does it, with a shell. `cache` is a folder that is kept between jobs."""
 
     def __init__(self, test, inputs, *, shell="sh", cache=None, path="/usr/local/bin:/usr/bin:/bin", workspace=None, variables=None):
         self.workspace = workspace or test.workspace
         self.job = gitlab_job(inputs)
+        assert self.job == gitlab_job(inputs, textual=True), "the versions of GitLab make different jobs of this"
         environment = {"PATH": path, "HOME": str(test.folder), "CI_PROJECT_DIR": str(self.workspace)} | (variables or {})
         for name, value in self.job["variables"].items():
             if isinstance(value, dict):
@@ -299,7 +334,7 @@ class GitlabJob:
         (self.cached,) = (self.workspace / folder for folder in self.job["cache"]["paths"])
         shutil.rmtree(self.workspace / ".toolcell-ci", ignore_errors=True)
         if cache is not None and cache.exists():
-            shutil.copytree(cache, self.cached)
+            shutil.copytree(cache, self.cached, symlinks=True)
         environment["SCRIPT"] = "\n".join(self.job["before_script"] + self.job["script"]) + "\n"
         # Each line of a job's script is part of one text, which the runner evaluates so.
         runner = "if set -o | grep pipefail > /dev/null; then set -o pipefail; fi; set -o errexit\nset +o noclobber\n: | eval \"$SCRIPT\"\nexit 0\n"
@@ -311,7 +346,7 @@ class GitlabJob:
         if cache is not None:
             shutil.rmtree(cache, ignore_errors=True)
             if self.cached.exists():
-                shutil.copytree(self.cached, cache)
+                shutil.copytree(self.cached, cache, symlinks=True)
 
     def report(self, path):
         return path if (self.workspace / path).exists() else ""
@@ -323,23 +358,66 @@ class GitlabJob:
         return self.report(self.job["artifacts"]["paths"][1])
 
 
-def gitlab_job(inputs):
-    """The only job, with the inputs in their places, as GitLab does it: in strings, once, after the YAML was parsed."""
-    header, jobs = documents(COMPONENT.read_text())
-    declared = header["spec"]["inputs"]
+class Refused(Exception):
+    """GitLab makes no pipeline with these inputs."""
+
+
+class NoJob:
+    """What there is of a job that GitLab has not made."""
+
+    status, cached = "failure", None
+
+    def __init__(self, test, log):
+        self.workspace, self.log = test.workspace, log
+
+    def junit(self):
+        return ""
+
+    def sarif(self):
+        return ""
+
+
+def matches(regex, value, *, blank=True):
+    """Whether a regex of RE2, as far as it is used here, finds something in a value. In a `blank` one, older versions of GitLab find nothing."""
+    python = regex.replace("[:cntrl:]", r"\x00-\x1f\x7f").replace(r"\z", r"\Z")
+    return bool(re.search(python, value)) and (blank or bool(value.strip()))
+
+
+@functools.cache
+def component():
+    """The text of the jobs of the GitLab template, its inputs as they are declared, and its jobs. These are not to be changed."""
+    text = COMPONENT.read_text()
+    header, jobs = documents(text)
+    _, _, content = text.partition("\n---\n")
+    return content, header["spec"]["inputs"], jobs
+
+
+def gitlab_job(inputs, *, textual=False, blank=True):
+    """The only job, with the inputs in their places, once. There are versions of GitLab that put them into the text before it is
+    parsed (`textual`), and others that put them into strings after it was.
+    """
+    content, declared, jobs = component()
     values = {name: what["default"] for name, what in declared.items() if "default" in what} | inputs
     assert values.keys() == declared.keys(), values.keys() ^ declared.keys()
     for name, what in declared.items():
-        assert values[name] in what.get("options", [values[name]]), f"{name} is not an option: {values[name]}"
+        if values[name] not in what.get("options", [values[name]]):
+            raise Refused(f"`{name}` input: `{values[name]}` cannot be used because it is not in the list of allowed options")
+        if "regex" in what and not matches(what["regex"], values[name], blank=blank):
+            raise Refused(f"`{name}` input: provided value does not match required RegEx pattern")
 
     def interpolated(node):
         if isinstance(node, str):
-            return re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda found: str(values[found[1]]), node)
+            return re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda found: values[found[1]], node)
         if isinstance(node, dict):
             return {interpolated(key): interpolated(value) for key, value in node.items()}
         return [interpolated(child) for child in node] if isinstance(node, list) else node
 
-    ((_, job),) = interpolated(jobs).items()
+    if textual:
+        (jobs,) = documents(interpolated(content))
+    else:
+        jobs = interpolated(jobs)
+    ((name, job),) = jobs.items()
+    assert name == values["job"], name
     return job
 
 
@@ -369,6 +447,39 @@ class Files(unittest.TestCase):
                 path = Path(folder, f"{number}.json")
                 path.write_text(json.dumps(part))
                 self.valid("gitlab-ci", path)
+
+    def test_an_input_of_the_gitlab_job_remains_one_string(self):
+        _, declared, _ = component()
+        given = {"url": "https://example.com/toolcell", "sha256": "0" * 64}
+        for name, what in declared.items():
+            self.assertTrue(what.get("options") or what["regex"].startswith(r"\A") and what["regex"].endswith(r"\z"), name)
+            self.assertEqual(what.get("type", "string"), "string")
+            # Older versions of GitLab would refuse a default that is blank.
+            self.assertTrue(what.get("default", "x").strip(), name)
+        gitlab_job(given, blank=False)
+
+        usual = gitlab_job(given)
+        refused = ["\"", "\\", "\n", "\r", "\r\n", "\0", "\x7f", "\t", "\", expand: true}\nmore: {script: [id]}\n#", "x\nLINES\nid", "a\n...\n---\nb: c", "", "\\\""]
+        kept = ["#", "a # b", "a: b", ": ", "- a", "'", "it's", "$(id)", "`id`", "{a: b}", "[a]", "*a", "&a", "!!int 1", "%YAML", "| x", "> x", "@", "?", "null", "true",
+                "1e3", "~", "ü", "工具/", "a b", "$[[ inputs.sarif ]]", "x, expand: true}", "<<", "--- a", "...", "${CI_JOB_TOKEN}"]
+        for name in declared:
+            for value in refused:
+                for end in ("", "x"):
+                    with self.subTest(name=name, value=value + end), self.assertRaises(Refused):
+                        gitlab_job(given | {name: value + end if value else value})
+        free = ["tools", "arguments", "stage", "job"]
+        for value in kept:
+            with self.subTest(value=value):
+                others = [name for name, what in declared.items() if name not in free and "regex" in what and matches(what["regex"], value)]
+                inputs = given | dict.fromkeys([*free, *others], value)
+                job = gitlab_job(inputs)
+                self.assertEqual(job, gitlab_job(inputs, textual=True))
+                self.assertEqual((job.keys(), job["variables"].keys()), (usual.keys(), usual["variables"].keys()))
+                self.assertEqual([job["stage"], *(job["variables"][f"TOOLCELL_{name}"]["value"] for name in ("TOOLS", "ARGUMENTS"))], [value] * 3)
+        # What is in an address, and in the name of an image.
+        for name, value in [("url", "${CI_API_V4_URL}/projects/1/packages/generic/toolcell/0.1.0?a=b&c=%20#d"), ("image", "$CI_REGISTRY/a/b:1@sha256:0f"),
+                            ("version", "1.0.0-rc.1+b"), ("sha256", f"{'aF' * 32} *toolcell-1.0.0-x86_64-linux.tar.gz"), ("max-regression", "2.5"), ("junit", "a b/ü.xml")]:
+            self.assertIn(value, strings(gitlab_job(given | {name: value}, textual=True)))
 
     def test_the_auditor_of_workflows_finds_nothing(self):
         done = check("zizmor", "--offline", "--no-progress", "--strict-collection", ROOT / ".github")
@@ -517,7 +628,8 @@ class Release(unittest.TestCase):
             self.assertIn("not a commit of main", compare(f"v{VERSION}")[1])
 
     def test_the_key_is_in_memory_while_it_signs(self):
-        packed.need("minisign")
+        for program in "b3sum", "minisign":
+            packed.need(program)
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary, "checkout")
             shutil.copytree(ROOT / ".ci/release", folder / ".ci/release")
@@ -531,18 +643,45 @@ class Release(unittest.TestCase):
             before = set(memory.glob("key.*"))
             variables = {"TOOLCELL_RELEASE_URL": "https://example.com/toolcell", "SIGNING_KEY": ""}
             self.assertIn("has no secret TOOLCELL_SIGNING_KEY", self.run_step("sign", "Sign", folder, **variables)[1])
-            self.assertEqual(self.run_step("sign", "Look whether all of it is there", folder)[0], 1)
             secret = keys[0].read_text()
             status, said, _ = self.run_step("sign", "Sign", folder, **variables | {"SIGNING_KEY": secret})
             self.assertEqual(status, 0, said)
             packed.run("minisign", "-V", "-p", keys[1], "-m", folder / "dist/SHA256SUMS")
-            self.assertEqual(self.run_step("sign", "Look whether all of it is there", folder)[0], 0)
             self.assertEqual(set(memory.glob("key.*")), before)
             line = secret.splitlines()[1]
             for path in Path(temporary).rglob("*"):
                 self.assertTrue(path == keys[0] or path.is_dir() or line.encode() not in path.read_bytes(), path)
-            (folder / "dist" / NAME).write_bytes(b"another archive")
-            self.assertEqual(self.run_step("sign", "Look whether all of it is there", folder)[0], 1)
+
+    def test_a_release_that_lacks_a_file_is_no_release(self):
+        with tempfile.TemporaryDirectory() as temporary:
+            dist = Path(temporary, "checkout/dist")
+            dist.mkdir(parents=True)
+            built = [f"toolcell-{VERSION}-{arch}-{ending}" for arch in ("x86_64", "aarch64") for ending in ("linux.tar.gz", "linux.cdx.json", "oci.tar")]
+            built += [f"toolcell-images-{VERSION}-{arch}-linux.tar.gz" for arch in ("x86_64", "aarch64")]
+            built += [f"toolcell_{VERSION}_{arch}.deb" for arch in ("amd64", "arm64")]
+            built += [f"toolcell-{VERSION}-cp310-abi3-manylinux_2_34_x86_64.whl", f"toolcell-{VERSION}.tgz", f"toolcell-linux-x64-gnu-{VERSION}.tgz"]
+            signed = [f"{name}.minisig" for name in ["SHA256SUMS", *built] if name.endswith((".tar.gz", "SUMS"))]
+            for name in [*built, *signed, "install.sh", "B3SUMS"]:
+                (dist / name).write_text(f"content of {name}")
+            (dist / "SHA256SUMS").write_text("".join(f"{hashlib.sha256((dist / name).read_bytes()).hexdigest()}  {name}\n" for name in built))
+
+            def look():
+                return self.run_step("sign", "Look whether all of it is there", dist.parent, VERSION=VERSION)
+
+            self.assertEqual(look()[0], 0, look()[1])
+            for name in [*built, *signed, "install.sh", "B3SUMS"]:
+                content = (dist / name).read_bytes()
+                (dist / name).write_bytes(b"")
+                status, said, _ = look()
+                self.assertEqual((status, said.count("::error::")), (1, 1), said)
+                self.assertIn(f"::error::the release has no {name}: ", said)
+                (dist / name).unlink()
+                status, said, _ = look()
+                self.assertEqual((status, said.count("::error::")), (1, 1), said)
+                (dist / name).write_bytes(content)
+            # What was signed is another file.
+            (dist / built[0]).write_text("another archive")
+            self.assertEqual(look()[0], 1)
 
     def test_the_notes_are_those_of_the_version(self):
         with tempfile.TemporaryDirectory() as temporary:
@@ -566,6 +705,90 @@ class Expressions(unittest.TestCase):
             self.assertEqual(Expression(text, contexts, "failure").value(), expect, text)
         with self.assertRaises(AssertionError):
             Expression("hashFiles('x')[0]", contexts, "success").value()
+
+
+class Script(unittest.TestCase):
+    """test.sh with a stand-in for the binary, which does what the binary should not."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="ci script ")))
+
+    def run_script(self, toolcell, *, shell="sh", **variables):
+        program = self.folder / "bin/toolcell"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{toolcell}\n")
+        program.chmod(0o755)
+        environment = {
+            "PATH": f"{program.parent}:{os.environ['PATH']}", "TOOLCELL_TOOLS": "tools/", "TOOLCELL_CHECK": "true", "TOOLCELL_SARIF": "the.sarif",
+            "TOOLCELL_JUNIT": "the.xml", "TOOLCELL_MAX_REGRESSION": "", "TOOLCELL_ARGUMENTS": "", "GITHUB_OUTPUT": str(self.folder / "output"),
+        }
+        (self.folder / "output").write_text("")
+        done = subprocess.run([shell, ACTION / "test.sh"], cwd=self.folder, env=environment | variables, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        return done.returncode, done.stdout, (self.folder / "output").read_text().splitlines()
+
+    def test_a_report_that_differs_from_the_check_is_no_report(self):
+        for first, second, expect in [(0, 3, 3), (3, 0, 3), (0, 101, 101), (3, 1, 3), (0, 0, 0), (3, 3, 3)]:
+            for shell in ("sh", "bash"):
+                with self.subTest(first=first, second=second, shell=shell):
+                    toolcell = f'case $* in "check --format sarif"*) echo report; exit {second} ;; check*) exit {first} ;; test*) echo tested ;; esac'
+                    status, said, output = self.run_script(toolcell, shell=shell)
+                    # The tests were run all the same.
+                    self.assertIn("tested", said)
+                    self.assertEqual(status, expect)
+                    same = first == second
+                    self.assertEqual(("sarif=the.sarif" in output, (self.folder / "the.sarif").exists()), (same, same))
+                    if not same:
+                        cause = f"error: toolcell check ended with status {second} when it wrote the.sarif, and with {first} before: there is no report\nhint: "
+                        self.assertIn(cause, said)
+
+    def test_a_report_that_cannot_be_written_is_named(self):
+        toolcell = 'case $1 in test) echo tested ;; esac'
+        status, said, output = self.run_script(toolcell, TOOLCELL_SARIF="folder/")
+        self.assertEqual((status != 0, output), (True, []))
+        self.assertIn("when it wrote folder/, and with 0 before", said)
+        self.assertIn("tested", said)
+
+    def test_one_file_is_not_both_reports(self):
+        (self.folder / "real/folder").mkdir(parents=True)
+        (self.folder / "link").symlink_to("real/folder")
+        for junit, sarif in [
+            ("same", "same"), ("same", "./same"), ("./a/../same", "same"), ("link/same", "real/folder/same"), (str(self.folder / "same"), "same"),
+            ("-same", "./-same"),
+        ]:
+            with self.subTest(junit=junit, sarif=sarif):
+                status, said, _ = self.run_script("echo run", TOOLCELL_JUNIT=junit, TOOLCELL_SARIF=sarif)
+                self.assertEqual((status, "run" in said), (1, False), said)
+                self.assertIn("`junit` and `sarif` are the same file: ", said)
+                self.assertIn("hint: name another file for one of them", said)
+        status, said, _ = self.run_script("exit 0", TOOLCELL_JUNIT="real/same", TOOLCELL_SARIF="link/same")
+        self.assertEqual(status, 0, said)
+
+    def test_no_text_of_the_check_is_a_command(self):
+        # On both streams, in any order, and with what could end the protection.
+        text = "::error::pwned\\n  ::add-mask::pwned\\n##[error]pwned\\n::stop-commands::pwned\\n::pwned::\\n::::\\n"
+        check = f"printf '{text}'; printf '{text}' >&2; printf '{text}'"
+        toolcell = f'case $1 in check) {check}; exit 3 ;; test) echo "::error::a test" ;; esac'
+        tokens = set()
+        for shell in ("sh", "bash"):
+            status, said, output = self.run_script(toolcell, shell=shell, GITHUB_ACTIONS="true")
+            self.assertEqual((status, commands(said)), (3, ["::error::a test"]), said)
+            self.assertEqual(said.count("pwned"), 5 * 3 + 5)
+            self.assertIn("sarif=the.sarif", output)
+            (token,) = re.findall(r"^::stop-commands::([0-9a-f]{32})$", said, re.MULTILINE)
+            tokens.add(token)
+        self.assertEqual(len(tokens), 2)
+        # Nowhere else.
+        _, said, _ = self.run_script("exit 0")
+        self.assertNotIn("::", said)
+
+    def test_without_random_bytes_nothing_is_checked(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/od").write_text("#!/bin/sh\n")
+        (self.folder / "bin/od").chmod(0o755)
+        status, said, _ = self.run_script("echo run", GITHUB_ACTIONS="true")
+        self.assertEqual((status, "run\n" in said), (1, False))
+        self.assertIn("there are no random bytes", said)
 
 
 class Runs:
@@ -622,6 +845,10 @@ class Runs:
             found.append((result["level"], place["artifactLocation"]["uri"]))
         return found
 
+    def says(self, job, said):
+        """It was refused, by the script with these words, or by GitLab, which has words of its own."""
+        self.assertIn("input: provided value does not match" if isinstance(job, NoJob) else said, job.log)
+
     def no_reports(self, job):
         self.assertEqual((job.status, job.junit(), job.sarif()), ("failure", "", ""), job.log)
 
@@ -662,7 +889,7 @@ class Runs:
         self.assertEqual(self.results(job), (1, 0))
 
     def test_no_tools(self):
-        for tools in ("none", "\n"):
+        for tools in ("none", self.separator):
             with self.subTest(tools=tools):
                 job = self.job(url=self.serve().url, sha256=self.sha256, tools=tools)
                 self.no_reports(job)
@@ -713,13 +940,14 @@ class Runs:
             with self.subTest(sha256=sha256):
                 job = self.job(url=url, sha256=sha256)
                 self.no_reports(job)
-                self.assertIn(said, job.log)
+                self.says(job, said)
                 self.nothing_was_unpacked(job)
 
-    def test_the_digest_of_each_architecture_in_each_form(self):
+    def test_the_digest_in_each_form(self):
         url = self.serve().url
-        both = f"{'0' * 64}  {NAME.replace(packed.ARCH, 'other')}\n{self.sha256}\n"
-        for sha256 in (f"\n{both}\n", digest().upper(), f"{digest()} *{NAME}"):
+        both = f"\n{'0' * 64}  {NAME.replace(packed.ARCH, 'other')}\n{self.sha256}\n\n"
+        # An input of the GitLab job is one line.
+        for sha256 in (digest(), digest().upper(), f"{digest()} *{NAME}", *([both] if self.separator == "\n" else [])):
             with self.subTest(sha256=sha256):
                 job = self.job(url=url, sha256=sha256, workspace=self.repository(f"workspace {len(os.listdir(self.folder))}"))
                 self.assertEqual(job.status, "success", job.log)
@@ -732,41 +960,93 @@ class Runs:
             with self.subTest(**inputs):
                 job = self.job(**{"url": self.serve().url, "sha256": self.sha256} | inputs)
                 self.no_reports(job)
-                self.assertIn(said, job.log)
+                self.says(job, said)
+
+    def test_an_address_is_no_pattern(self):
+        folder = "{a,b}[1-2]"
+        server = self.serve(at=f"/{folder}/{NAME}")
+        job = self.job(url=f"{server.url}/{folder}", sha256=self.sha256)
+        self.assertEqual((job.status, server.asked), ("success", [f"/{folder}/{NAME}"]), job.log)
 
     def test_paths_with_spaces(self):
         self.workspace = self.repository("a work space")
-        (self.workspace / "tools").rename(self.workspace / "my tools")
-        job = self.job(url=self.serve().url, sha256=self.sha256, tools="my tools/", junit="my reports/j unit.xml", sarif="my reports/the sarif")
+        # Where a space is between two paths, none has one.
+        tools = "mytools/" if self.separator == " " else "my tools/"
+        (self.workspace / "tools").rename(self.workspace / tools)
+        job = self.job(url=self.serve().url, sha256=self.sha256, tools=tools, junit="my reports/j unit.xml", sarif="my reports/the sarif")
         self.assertEqual(job.status, "success", job.log)
         self.assertEqual((job.junit(), job.sarif()), ("my reports/j unit.xml", "my reports/the sarif"))
         self.assertEqual(self.results(job), (1, 0))
         self.findings(job)
 
     def test_several_paths_and_arguments(self):
-        shutil.copytree(self.workspace / "tools", self.workspace / "-more tools")
-        job = self.job(url=self.serve().url, sha256=self.sha256, tools="tools\n-more tools\n", arguments="--jobs\n1\n--filter=average\n")
+        more = "-moretools" if self.separator == " " else "-more tools"
+        shutil.copytree(self.workspace / "tools", self.workspace / more)
+        tools, arguments = (self.separator.join([*words, ""]) for words in (["tools", "", more], ["--jobs", "1", "--filter=average"]))
+        job = self.job(url=self.serve().url, sha256=self.sha256, tools=tools, arguments=arguments)
         self.assertEqual(job.status, "success", job.log)
         self.assertEqual(self.results(job), (2, 0))
-        job = self.job(url=self.serve().url, sha256=self.sha256, arguments="--filter\nno such test", workspace=self.workspace)
-        self.assertIn("no test name or tool name contains `no such test`", job.log)
+        job = self.job(url=self.serve().url, sha256=self.sha256, arguments=f"--filter{self.separator}no-such-test", workspace=self.workspace)
+        self.assertIn("no test name or tool name contains `no-such-test`", job.log)
 
     def test_no_input_is_run(self):
         url = self.serve().url
-        attacks = ["$(touch pwned) `touch pwned`", "\"; touch pwned; \"", "'; touch pwned; '", "\nLINES\ntouch pwned\n"]
+        attacks = ["$(touch pwned) `touch pwned`", "$(touch${IFS}pwned)", "\"; touch pwned; \"", "'; touch pwned; '", "\nLINES\ntouch pwned\n"]
         # Where each begins as what is taken for an input, so that nothing is refused too early.
         of_setup = {"url": f"{url}/", "version": VERSION, "sha256": f"{self.sha256}\n"}
         of_test = {"tools": "tools/", "max-regression": "5%", "arguments": "--jobs=1\n", "junit": "j", "sarif": "s"}
         for attack in attacks:
             attacked = [{name: begin + attack} for name, begin in of_setup.items()]
             attacked.append({name: begin + attack for name, begin in of_test.items() if "\n" not in attack or name[-1] == "s"})
-            for inputs in attacked:
+            for inputs in filter(None, map(self.accepted, attacked)):
                 with self.subTest(**inputs):
                     self.workspace = self.repository(f"attacked {len(os.listdir(self.folder))}")
                     job = self.job(**{"url": url, "sha256": self.sha256} | inputs)
                     self.assertEqual(list(self.folder.rglob("pwned")), [], job.log)
                     if "tools" in inputs:
                         self.assertIn("toolcell test: status", job.log)
+
+    def test_a_download_without_an_end_is_given_up(self):
+        packed.need("wget")
+        for path in (None, self.programs("wget")):
+            with self.subTest(path=path):
+                job = self.job(url=self.serve(huge).url, sha256=self.sha256, **{"path": path} if path else {})
+                self.no_reports(job)
+                self.assertRegex(job.log, r"cannot be fetched from http://127\.0\.0\.1:\d+ in 600 s and 100 MiB")
+                self.nothing_was_unpacked(job)
+
+    def test_a_download_ends_after_its_time_even_if_it_goes_on(self):
+        packed.need("wget")
+        for path in (None, self.programs("wget", "timeout", "true")):
+            with self.subTest(path=path):
+                job = self.job(url=self.serve(steady).url, sha256=self.sha256, variables={"TOOLCELL_TIMEOUT": "1"}, **{"path": path} if path else {})
+                self.no_reports(job)
+                self.assertRegex(job.log, r"cannot be fetched from http://127\.0\.0\.1:\d+ in 1 s and 100 MiB")
+        for seconds in ("0", "1.5", "a", "-1", "1 2"):
+            job = self.job(url=self.serve().url, sha256=self.sha256, variables={"TOOLCELL_TIMEOUT": seconds})
+            self.no_reports(job)
+            self.assertIn(f"TOOLCELL_TIMEOUT is not a number of seconds: {seconds}", job.log)
+
+    def test_a_cache_that_has_something_else_is_not_used(self):
+        victim = self.folder / "victim"
+        victim.write_text("precious\n")
+
+        def a_folder(place):
+            place.mkdir()
+            (place / "file").write_text("x")
+
+        for make in (a_folder, lambda place: place.symlink_to(victim), lambda place: place.symlink_to(self.folder)):
+            cache = Path(tempfile.mkdtemp(dir=self.folder))
+            make(cache / NAME)
+            make(cache / f"{NAME}.part")
+            server = self.serve()
+            job = self.job(url=server.url, sha256=self.sha256, cache=self.cache_of(cache), workspace=self.repository(f"workspace {cache.name}"))
+            self.assertEqual((job.status, server.asked), ("success", [f"/{NAME}"]), job.log)
+            self.assertIn("it is fetched again", job.log)
+            kept = self.cached(job)
+            self.assertEqual(os.listdir(kept), [NAME])
+            self.assertEqual(hashlib.sha256((kept / NAME).read_bytes()).hexdigest(), digest())
+            self.assertEqual(victim.read_text(), "precious\n")
 
     def test_without_curl(self):
         packed.need("wget")
@@ -802,7 +1082,7 @@ class Runs:
     def programs(self, *more, without=()):
         """A folder with the programs that the scripts need, for PATH."""
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        for program in ("sh", "bash", "cut", "dirname", "grep", "gzip", "mkdir", "mv", "rm", "sha256sum", "tar", "tr", "uname", *more):
+        for program in ("sh", "bash", "cut", "dirname", "grep", "gzip", "mkdir", "mv", "od", "rm", "sha256sum", "tar", "tr", "uname", *more):
             if program not in without:
                 (folder / program).symlink_to(shutil.which(program))
         return str(folder)
@@ -810,9 +1090,27 @@ class Runs:
 
 class ActionTest(Runs, unittest.TestCase):
     with_busybox = {}
+    # Between two paths, or two arguments.
+    separator = "\n"
 
-    def job(self, *, repository="", server="https://github.invalid", cache=None, path=None, workspace=None, **inputs):
-        return Job(self, inputs, repository=repository, server=server, cache=cache, path=path, workspace=workspace)
+    def job(self, *, repository="", server="https://github.invalid", cache=None, path=None, workspace=None, variables=None, **inputs):
+        return Job(self, inputs, repository=repository, server=server, cache=cache, path=path, workspace=workspace, variables=variables)
+
+    def accepted(self, inputs):
+        return inputs
+
+    def cache_of(self, folder):
+        class EachKey(dict):
+            def __contains__(self, _):
+                return True
+
+            def __missing__(self, _):
+                return str(folder)
+
+        return EachKey()
+
+    def cached(self, job):
+        return job.temp / "toolcell-cache"
 
     def nothing_was_unpacked(self, job):
         self.assertEqual(sorted(path.name for path in job.temp.iterdir() if path.name not in ("step", "toolcell-cache") and not path.name.startswith("file of")), [])
@@ -840,6 +1138,19 @@ class ActionTest(Runs, unittest.TestCase):
         self.assertEqual([name.split("@")[0] for name, _ in job.used], ["actions/cache"])
         job = self.job(url=url, sha256=self.sha256)
         self.assertEqual([name.split("@")[0] for name, _ in job.used], ["actions/cache", "actions/upload-artifact"])
+
+    def test_the_name_of_a_file_is_no_command(self):
+        # Each is a line of what the check says.
+        self.refused_tool("a\n::error::pwned")
+        self.refused_tool("b\n::add-mask::pwned")
+        job = self.job(url=self.serve().url, sha256=self.sha256)
+        self.assertIn("\n::error::pwned.js", job.log)
+        checked, _ = job.log.split("3 checked, 2 refused")
+        self.assertEqual(commands(checked), [], job.log)
+        # Those of the tests are commands again.
+        self.break_test()
+        job = self.job(url=self.serve().url, sha256=self.sha256, workspace=self.workspace)
+        self.assertTrue([line for line in commands(job.log) if line.startswith("::error ")], job.log)
 
     def test_nothing_is_uploaded_if_there_is_nothing(self):
         for inputs in ({"sha256": "0" * 64}, {"sha256": self.sha256, "tools": "none"}):
@@ -896,12 +1207,30 @@ class ActionTest(Runs, unittest.TestCase):
 
 class GitlabTest(Runs, unittest.TestCase):
     with_busybox = {"shell": "ash"}
+    separator = " "
     shell = "sh"
 
     def job(self, *, shell=None, **options):
         known = ("cache", "path", "workspace", "variables")
         inputs = {name: value for name, value in options.items() if name not in known}
-        return GitlabJob(self, inputs, shell=shell or self.shell, **{name: options[name] for name in known if name in options})
+        try:
+            return GitlabJob(self, inputs, shell=shell or self.shell, **{name: options[name] for name in known if name in options})
+        except Refused as refused:
+            return NoJob(self, str(refused))
+
+    def accepted(self, inputs):
+        """Without those that GitLab refuses. Of each attack that is one line without double quotes, something has to remain."""
+        _, declared, _ = component()
+        remaining = {name: value for name, value in inputs.items() if matches(declared[name]["regex"], value)}
+        plain = not any(character in value for value in inputs.values() for character in "\"\n")
+        self.assertTrue(remaining or "tools" not in inputs or not plain)
+        return remaining
+
+    def cache_of(self, folder):
+        return folder
+
+    def cached(self, job):
+        return job.cached
 
     def nothing_was_unpacked(self, job):
         self.assertEqual([path for path in (job.workspace / ".toolcell-ci").rglob("*") if path != job.cached], [])
@@ -914,7 +1243,7 @@ class GitlabTest(Runs, unittest.TestCase):
                 test.debug()
 
     def test_reports_are_kept_whatever_they_say(self):
-        job = gitlab_job({"url": "x", "sha256": "x", "junit": "a.xml", "sarif": "b.sarif"})
+        job = gitlab_job({"url": "x", "sha256": "0" * 64, "junit": "a.xml", "sarif": "b.sarif"})
         self.assertEqual(job["artifacts"], {"when": "always", "reports": {"junit": "a.xml"}, "paths": ["a.xml", "b.sarif"]})
 
     def test_the_archive_is_cached_and_compared_again(self):

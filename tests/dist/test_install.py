@@ -100,7 +100,7 @@ def archive_of(members):
     return data.getvalue()
 
 
-def sign(out, version, key, url="", **options):
+def sign(out, version, key, url="", path=None, **options):
     """Signs with the script of the repository; a copy of it where the version has to be another one."""
     tree = WORK / f"tree-{version}"
     (tree / ".ci/release").mkdir(parents=True, exist_ok=True)
@@ -108,6 +108,7 @@ def sign(out, version, key, url="", **options):
         shutil.copy(file, tree / ".ci/release")
     (tree / "Cargo.toml").write_text(f'[workspace.package]\nedition = "2024"\nversion = "{version}"\n')
     environment = os.environ | {"TOOLCELL_RELEASE_URL": url, "TOOLCELL_SIGNING_KEY": str(key or "")}
+    environment |= {"PATH": str(path)} if path else {}
     return subprocess.run(
         [tree / ".ci/release/sign", out], env=environment, capture_output=True, text=True, timeout=SECONDS, **options
     )
@@ -523,6 +524,13 @@ class Installs(InstallCase):
                 server = self.serve(files)
                 self.install(release(), server=server, path=path)
 
+    def test_a_signature_with_the_line_ends_of_windows_is_verified(self):
+        files = release() | {"SHA256SUMS.minisig": release()["SHA256SUMS.minisig"].replace(b"\n", b"\r\n")}
+        for verifier in VERIFIERS:
+            for busybox in False, True:
+                with self.subTest(verifier=verifier, busybox=busybox):
+                    self.install(files, path=toolbox("curl", verifier, busybox=busybox))
+
     def test_a_slash_at_the_end_of_the_address_is_no_part_of_it(self):
         server = self.serve(release())
         self.install(release(), url=server.url + "/")
@@ -778,6 +786,38 @@ class Refuses(InstallCase):
         for shell in SHELLS:
             self.refuses(files, r"does not run here \(no such libc\)", shell=shell, times=False)
 
+    def test_a_program_that_is_another_one_is_refused(self):
+        for said in (f"toolcell {OLDER}", f"toolcell {VERSION}0", f"toolcell {VERSION}\nand more", "another 1.1.0", ""):
+            program = f"#!/bin/sh\nprintf '%s\\n' '{said}'\n"
+            files = release(files=tuple(payload(VERSION, **{"bin/toolcell": program, "share/new/x": "x"}).items()))
+            for shell in SHELLS:
+                with self.subTest(said=said, shell=shell):
+                    first = said.split("\n")[0]
+                    says = f"the program in {ARCHIVE} is not toolcell {VERSION}, it says {first}: report it; nothing was changed"
+                    self.refuses(files, says, shell=shell, times=False)
+
+    def test_an_archive_of_very_many_members_is_refused(self):
+        members = [*members_of(VERSION, payload(VERSION))]
+        members += [member(f"{folder_of(VERSION)}/share/{number}", mode=0o755, type=tarfile.DIRTYPE) for number in range(501 - len(members))]
+        self.everywhere(release(archive=archive_of(members)), f"{ARCHIVE} is damaged, or has more than 500 members: report it")
+        self.install(release(archive=archive_of(members[:-1])))
+
+    def test_a_very_large_member_is_refused(self):
+        class Zeros:
+            def read(self, size):
+                return bytes(size)
+
+        huge = tarfile.TarInfo(f"{folder_of(VERSION)}/share/huge")
+        huge.size = (256 << 20) + 1
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode="w:gz", compresslevel=1) as archive:
+            for info, text in members_of(VERSION, payload(VERSION)):
+                archive.addfile(info, io.BytesIO(text))
+            archive.addfile(huge, Zeros())
+        files = release(archive=data.getvalue())
+        for shell, path in ("dash", self.toolbox), ("busybox", toolbox("curl", "minisign", busybox=True)):
+            self.refuses(files, f"{ARCHIVE} does not unpack in .*: make room, or report it", shell=shell, path=path)
+
     def test_a_release_without_this_machine_is_named(self):
         files = release(name="toolcell-1.1.0-riscv64-linux.tar.gz")
         self.everywhere(files, f"toolcell {VERSION} has no {ARCHIVE}: build it from its sources")
@@ -828,6 +868,24 @@ class Refuses(InstallCase):
                 self.refuses(release(), "@URL@ is not https", script=TEMPLATE.read_bytes(), url=None, shell=shell)
 
     # What is in the prefix.
+
+    def test_only_copies_of_killed_runs_are_removed_beside_the_files(self):
+        places = ["bin/toolcell", "share/toolcell/installed", "share/old/page"]
+        # The last one is of a file that the new release does not have.
+        mine = [f"{place}.toolcell.{ending}" for place in places for ending in ("txt", "1.txt", "12a", "1.2", "")]
+        mine += ["bin/toolcell.1", "bin/toolcell.toolcell", "bin/toolcell.toolcellx1", "bin/mine.toolcell.1"]
+        left = [f"{place}.toolcell.{number}" for place in places for number in ("1", "4194304")]
+        for shell in SHELLS:
+            with self.subTest(shell=shell):
+                self.with_an_older_one()
+                for name in [*mine, *left]:
+                    (self.prefix / name).write_text("text\n")
+                self.install(release(), shell=shell)
+                self.assertEqual([name for name in [*mine, *left] if (self.prefix / name).exists()], mine)
+                for name in left[:4]:
+                    (self.prefix / name).write_text("text\n")
+                self.uninstall(shell=shell)
+                self.assertEqual([name for name in names(self.prefix) if (self.prefix / name).is_file()], sorted([*mine, "share/mine/notes"]))
 
     def test_files_of_the_user_are_not_replaced(self):
         new = tuple(payload(VERSION, **{"bin/toolcell-extra": "new\n"}).items())
@@ -941,6 +999,40 @@ class Interrupted(InstallCase):
                         self.assertEqual(tree(self.prefix, times=True), before)
                         self.assertEqual(list(self.temporary.iterdir()), [])
 
+    def test_a_signal_during_the_copy_ends_it_and_leaves_nothing(self):
+        self.with_an_older_one()
+        before = tree(self.prefix)
+        started = self.home / "started"
+        os.mkfifo(started)
+        real, sleep = shutil.which("cp"), shutil.which("sleep")
+        # One of the files is copied, and then the disk hangs.
+        path = replaced(self.toolbox, "cp", f"case $1 in *LICENSE) {real} \"$@\"; echo > '{started}'; exec {sleep} 600 ;; esac; exec {real} \"$@\"")
+        files = release(files=tuple(payload(VERSION, **{"share/new/deep/x": "x"}).items()))
+        server = self.serve(files)
+        for shell in SHELLS:
+            for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+                with self.subTest(shell=shell, signal=number):
+                    process = self.start(
+                        files["install.sh"], "--prefix", self.prefix, shell=shell, path=path, url=server.url, start_new_session=True
+                    )
+                    try:
+                        started.read_text()
+                        self.assertIn("share/new/deep", names(self.prefix))
+                        if number == signal.SIGINT:
+                            os.killpg(process.pid, number)
+                        else:
+                            process.send_signal(number)
+                        # The program that copies is ended as well: it would hold these open.
+                        output, errors = process.communicate(timeout=10)
+                    finally:
+                        with contextlib.suppress(ProcessLookupError):
+                            os.killpg(process.pid, signal.SIGKILL)
+                    self.assertNotEqual(process.returncode, 0)
+                    self.assertEqual(output, b"")
+                    self.assertIn(b"interrupted; nothing was changed", errors)
+                    self.assertEqual(tree(self.prefix), before)
+                    self.assertEqual(list(self.temporary.iterdir()), [])
+
     def test_killed_at_any_rename_the_program_is_the_old_or_the_new_one_and_the_next_run_completes(self):
         count = self.home / "count"
         server = self.serve(release())
@@ -972,21 +1064,30 @@ class Signs(unittest.TestCase):
     def setUp(self):
         self.work = Path(self.enterContext(tempfile.TemporaryDirectory(dir=WORK)))
 
-    def out(self, name, extra=()):
+    # The files of a release, in the order of their names.
+    FILES = (
+        "toolcell-1.1.0-aarch64-linux.tar.gz", "toolcell-1.1.0-cp310-abi3-manylinux_2_34_x86_64.whl", "toolcell-1.1.0-x86_64-linux.cdx.json",
+        "toolcell-1.1.0-x86_64-linux.tar.gz", "toolcell-1.1.0-x86_64-oci.tar", "toolcell-1.1.0.tgz",
+        "toolcell-images-1.1.0-x86_64-linux.tar.gz", "toolcell-linux-x64-gnu-1.1.0.tgz",
+        "toolcell_1.1.0_amd64.deb",
+    )  # fmt: skip
+    ARCHIVES = tuple(name for name in FILES if name.endswith(".tar.gz"))
+
+    def out(self, name, files=FILES):
         out = self.work / name
         out.mkdir()
-        for file in ["b.tar.gz", "a.tar.gz", "Z.deb", "toolcell-0.1.0.tgz", *extra]:
+        for file in reversed(files):
             (out / file).write_text(f"content of {file}\n")
         return out
 
     def test_the_same_files_and_key_give_the_same_bytes(self):
         url = "https://example.com/toolcell/v1.1.0"
-        made = ["SHA256SUMS", "B3SUMS", "SHA256SUMS.minisig", "a.tar.gz.minisig", "b.tar.gz.minisig", "install.sh"]
+        made = ["SHA256SUMS", "B3SUMS", "SHA256SUMS.minisig", *(f"{name}.minisig" for name in self.ARCHIVES), "install.sh"]
         results = []
         for name, mask in [("one", 0o022), ("another folder", 0o077)]:
             out = self.out(name)
             if results:
-                os.utime(out / "a.tar.gz", (1, 1))
+                os.utime(out / self.ARCHIVES[0], (1, 1))
             done = sign(out, VERSION, KEY, url, preexec_fn=lambda mask=mask: os.umask(mask))
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             results.append({name: ((out / name).read_bytes(), (out / name).stat().st_mode) for name in made})
@@ -998,8 +1099,8 @@ class Signs(unittest.TestCase):
         for command, file in [("sha256sum", "SHA256SUMS"), ("b3sum", "B3SUMS")]:
             subprocess.run([command, "--check", file], cwd=out, check=True, capture_output=True)
             listed = [line.split("  ")[1] for line in (out / file).read_text().splitlines()]
-            self.assertEqual(listed, ["Z.deb", "a.tar.gz", "b.tar.gz", "toolcell-0.1.0.tgz"])
-        for file in "SHA256SUMS", "a.tar.gz", "b.tar.gz":
+            self.assertEqual(listed, list(self.FILES))
+        for file in "SHA256SUMS", *self.ARCHIVES:
             command = ["minisign", "-V", "-H", "-Q", "-P", PUBLIC_KEY, "-m", out / file]
             comment = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             self.assertEqual(comment, f"toolcell {VERSION}\n")
@@ -1010,10 +1111,11 @@ class Signs(unittest.TestCase):
         before = {file.name: file.read_bytes() for file in out.iterdir()}
         sign(out, VERSION, KEY)
         self.assertEqual({file.name: file.read_bytes() for file in out.iterdir()}, before)
-        (out / "b.tar.gz").unlink()
+        gone = self.ARCHIVES[1]
+        (out / gone).unlink()
         sign(out, VERSION, KEY)
-        self.assertFalse((out / "b.tar.gz.minisig").exists())
-        self.assertNotIn("b.tar.gz", (out / "SHA256SUMS").read_text())
+        self.assertFalse((out / f"{gone}.minisig").exists())
+        self.assertNotIn(gone, (out / "SHA256SUMS").read_text())
 
     def test_without_a_key_there_are_the_same_sums_and_no_script(self):
         out = self.out("out")
@@ -1076,8 +1178,65 @@ class Signs(unittest.TestCase):
                 self.assertEqual(tree(out, times=True), before)
         self.assertRegex(sign(self.work / "nowhere", VERSION, KEY).stderr, "there is no folder .*make dist")
 
-    def test_the_version_is_that_of_the_workspace(self):
+    def test_a_key_in_the_folder_that_is_published_is_refused(self):
         out = self.out("out")
+        secret = out / "key.minisig"
+        shutil.copy(KEY, secret)
+        (self.work / "link").symlink_to(secret)
+        before = tree(out, times=True)
+        for key in secret, self.work / "link", self.work / "out/../out/key.minisig":
+            done = sign(out, VERSION, key)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"the signing key {secret} is in {out}, all of which is published: move it to another folder", done.stderr)
+            self.assertEqual(tree(out, times=True), before)
+        # A folder beside it, whose name begins in the same way, is another one.
+        (self.work / "out2").mkdir()
+        shutil.move(secret, self.work / "out2/key")
+        self.assertEqual(sign(out, VERSION, self.work / "out2/key").returncode, 0)
+
+    def test_a_file_of_another_version_is_refused(self):
+        names = [name.replace(VERSION, "1.1.0-rc1") for name in self.FILES]
+        names += [self.FILES[0].replace(VERSION, other) for other in ("1.0.0", "11.1.0", "1.1.01", "1x1.0", "1.1.0-rc.1")]
+        names += ["toolcell-1.1.0rc1-cp310-abi3-any.whl", "key", f"old-{self.FILES[0]}", f"{self.FILES[0]}.part"]
+        out = self.out("out")
+        for name in names:
+            with self.subTest(name):
+                (out / name).write_text("left")
+                before = tree(out, times=True)
+                done = sign(out, VERSION, KEY)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(f"{out / name} is no file of toolcell {VERSION}, perhaps of an older build: remove it, or move it away", done.stderr)
+                self.assertEqual(tree(out, times=True), before)
+                (out / name).unlink()
+        self.assertEqual(sign(out, VERSION, KEY).returncode, 0)
+
+    def test_a_candidate_of_a_release_is_signed(self):
+        # The version as Python writes it, and as everything else does.
+        for version, wheel in [("1.1.0-rc.1", "1.1.0rc1"), ("1.1.0-beta.2", "1.1.0b2"), ("1.1.0-alpha3", "1.1.0a3")]:
+            files = [name.replace(VERSION, wheel if name.endswith(".whl") else version) for name in self.FILES]
+            done = sign(self.out(version, files), version, KEY)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_is_missing_is_named_and_not_installed(self):
+        asked = self.work / "asked"
+        installer = f"echo asked > '{asked}'"
+        needed = "bash env realpath dirname sed mktemp b3sum minisign chmod ln sh".split()
+        path = replaced(replaced(toolbox(*needed), "apt-get", installer), "apt", installer)
+        out = self.out("out")
+        before = tree(out, times=True)
+        for missing in "b3sum", "minisign":
+            shutil.move(path / missing, self.work / missing)
+            done = sign(out, VERSION, KEY, path=path)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"{missing} is missing: install it (Debian, Ubuntu: apt-get install {missing})", done.stderr)
+            self.assertEqual(tree(out, times=True), before)
+            shutil.move(self.work / missing, path / missing)
+        # All that it needs is there otherwise.
+        self.assertEqual(sign(out, VERSION, KEY, path=path).returncode, 0)
+        self.assertFalse(asked.exists())
+
+    def test_the_version_is_that_of_the_workspace(self):
+        out = self.out("out", [name.replace(VERSION, packed.version()) for name in self.FILES])
         environment = os.environ | {"TOOLCELL_SIGNING_KEY": str(KEY)}
         subprocess.run([SIGN, out], env=environment, check=True, capture_output=True, timeout=SECONDS)
         version = re.search(r'^\[workspace\.package\]\n(?:[^\[].*\n)*?version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)[1]

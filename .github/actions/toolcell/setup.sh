@@ -9,6 +9,7 @@
 #   TOOLCELL_SHA256       the archive's line of SHA256SUMS (or its digest alone); other lines are ignored
 #   TOOLCELL_CACHE        the folder that keeps the archive for later jobs
 #   TOOLCELL_PREFIX       the folder to unpack into, which is replaced
+#   TOOLCELL_TIMEOUT      the seconds that the download may take; 600 if it is not set
 set -eu
 
 fail() { # CAUSE NEXT-STEP
@@ -16,15 +17,23 @@ fail() { # CAUSE NEXT-STEP
   exit 1
 }
 digest() { sha256sum < "$1" | cut -d ' ' -f 1; }
-fetch() { # URL FILE
-  if command -v curl > /dev/null 2>&1; then
-    curl --fail --silent --show-error --location --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 \
-      --max-filesize 104857600 --output "$2" "$1"
-  else
-    # No time limit is set: with `-T`, the wget of Debian 12's busybox crashes.
-    wget -q -O "$2" "$1"
-  fi
+# Limits the time of a command where there is a `timeout`. That of an old busybox takes other arguments.
+limited() { # COMMAND...
+  if timeout 1 true > /dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi
 }
+fetch() ( # URL FILE
+  # A server need not announce a size. These are 100 MiB; 200 where bash is not in POSIX mode, and counts in KiB.
+  trap '' XFSZ
+  ulimit -f 204800 2> /dev/null || :
+  if command -v curl > /dev/null 2>&1; then
+    curl --globoff --fail --silent --show-error --location --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 \
+      --max-time "$seconds" --retry-max-time "$seconds" --max-filesize 104857600 --output "$2" "$1"
+  else
+    # Without `-T`, with which the wget of Debian 12's busybox crashes.
+    limited \
+      wget -q -O "$2" "$1"
+  fi
+)
 
 [ "$(uname -s)" = Linux ] || fail "this runner has $(uname -s)" "run this job on Linux: releases of Toolcell are for Linux alone"
 case $(uname -m) in
@@ -45,6 +54,10 @@ case $TOOLCELL_RELEASE_URL in
   http://*[!/]* | https://*[!/]*) ;;
   "") fail "\`url\` is empty" "pass the address of the folder with the files of the release" ;;
   *) fail "\`url\` is not an address: $TOOLCELL_RELEASE_URL" "pass one that begins with https://" ;;
+esac
+seconds=${TOOLCELL_TIMEOUT:-600}
+case $seconds in
+  *[!0-9]* | 0*) fail "TOOLCELL_TIMEOUT is not a number of seconds: $seconds" "write one, as in 600, or leave it out" ;;
 esac
 archive=toolcell-$TOOLCELL_VERSION-$arch-linux.tar.gz
 url=${TOOLCELL_RELEASE_URL%/}/$archive
@@ -68,15 +81,15 @@ mkdir -p "$TOOLCELL_CACHE"
 kept=$TOOLCELL_CACHE/$archive
 new=$TOOLCELL_PREFIX.new
 trap 'rm -rf "$kept.part" "$new"' EXIT
-if [ -e "$kept" ] && [ "$(digest "$kept")" != "$expected" ]; then
-  echo "the cached $archive has another SHA-256: it is fetched again" >&2
-  rm -f "$kept"
-fi
-if [ -e "$kept" ]; then
+if [ -f "$kept" ] && [ "$(digest "$kept")" = "$expected" ]; then
   echo "$archive: cached"
 else
+  [ ! -e "$kept" ] || echo "the cached $archive has another SHA-256: it is fetched again" >&2
+  # Each may be a folder, or a symlink to somewhere else.
+  rm -rf "$kept" "$kept.part"
   fetch "$url" "$kept.part" \
-    || fail "$archive cannot be fetched from $TOOLCELL_RELEASE_URL" "look whether this runner reaches that address, and whether it has that file"
+    || fail "$archive cannot be fetched from $TOOLCELL_RELEASE_URL in $seconds s and 100 MiB" \
+      "look whether this runner reaches that address, and whether it has that file; TOOLCELL_TIMEOUT allows more seconds"
   actual=$(digest "$kept.part")
   [ "$actual" = "$expected" ] || fail "$url has the SHA-256 $actual, expected $expected: nothing was unpacked" \
     "compare \`sha256\` with the release's SHA256SUMS; if it is right, the file was replaced or damaged, and must not be used"

@@ -12,8 +12,11 @@
 #   TOOLCELL_ARGUMENTS       more arguments of `toolcell test`, one a line
 set -eu
 
-fail() { # CAUSE NEXT-STEP
+complain() { # CAUSE NEXT-STEP
   printf 'error: %s\nhint: %s\n' "$1" "$2" >&2
+}
+fail() {
+  complain "$@"
   exit 1
 }
 # Tells later steps of a workflow on GitHub which reports there are.
@@ -23,6 +26,7 @@ case $TOOLCELL_CHECK in
   true | false) ;;
   *) fail "\`check\` is neither true nor false: $TOOLCELL_CHECK" "write one of them" ;;
 esac
+place=
 for report in "$TOOLCELL_JUNIT" "$TOOLCELL_SARIF"; do
   case $report in
     "" | *"
@@ -32,6 +36,10 @@ for report in "$TOOLCELL_JUNIT" "$TOOLCELL_SARIF"; do
   mkdir -p "$(dirname "$report")"
   # A report of an earlier run is none of this one.
   rm -f "$report"
+  # The same file may have several names.
+  other=$place
+  place=$(cd "$(dirname "$report")" && pwd -P)/${report##*/}
+  [ "$place" != "$other" ] || fail "\`junit\` and \`sarif\` are the same file: $place" "name another file for one of them"
 done
 
 set --
@@ -49,14 +57,34 @@ LINES
 
 checked=0
 if [ "$TOOLCELL_CHECK" = true ]; then
-  toolcell check "$@" || checked=$?
-  # Sources that are refused are findings (status 3). With another failure, there is no report.
-  case $checked in
-    0 | 3)
-      toolcell check --format sarif "$@" > "$TOOLCELL_SARIF" || [ $? = "$checked" ]
-      output sarif "$TOOLCELL_SARIF"
-      ;;
-  esac
+  # GitHub takes lines of the text for workflow commands, and the names of files are part of it. It takes none between the line with
+  # a random token and the line that repeats it. Standard error joins standard output, or its lines could come before or after these.
+  token=
+  if [ "${GITHUB_ACTIONS:-}" = true ]; then
+    token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    [ ${#token} = 32 ] || fail "there are no random bytes" "look whether this runner has od and /dev/urandom"
+    echo "::stop-commands::$token"
+  fi
+  again=
+  {
+    toolcell check "$@" || checked=$?
+    # Sources that are refused are findings (status 3). With another failure, there is no report.
+    case $checked in
+      0 | 3)
+        again=0
+        toolcell check --format sarif "$@" > "$TOOLCELL_SARIF" || again=$?
+        ;;
+    esac
+  } 2>&1
+  [ -z "$token" ] || echo "::$token::"
+  if [ "$again" = "$checked" ]; then
+    output sarif "$TOOLCELL_SARIF"
+  elif [ -n "$again" ]; then
+    complain "toolcell check ended with status $again when it wrote $TOOLCELL_SARIF, and with $checked before: there is no report" \
+      "see what it said, look whether there is room for the file and whether something changes the sources meanwhile, and run the job again"
+    rm -f -- "$TOOLCELL_SARIF"
+    [ "$checked" != 0 ] || checked=$again
+  fi
 fi
 
 set -- "$@" --junit="$TOOLCELL_JUNIT"
