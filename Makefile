@@ -21,7 +21,10 @@ test: ## Run all tests
 	cargo build --workspace --bins --locked
 	cargo test --workspace --locked
 
+# Without the compiler of the images, too: they are those that the build of everything keeps.
+features features-each: export TOOLCELL_IMAGE_CACHE ?= $(CURDIR)/target/images
 features: ## Test the library without its default features
+	cargo build --workspace --all-targets --locked
 	cargo test --package toolcell --no-default-features --test features --locked
 
 features-each: features ## Test the library with each of its features alone (15 minutes: each has dependencies of its own)

@@ -1,5 +1,8 @@
-//! Compiles the guest ahead of time, once for each kind of machine, so that no process that runs a tool needs a
-//! compiler. See `src/engine/config.rs` for what the kinds are.
+//! Puts images of the guest where the crate includes them: the guest is compiled ahead of time, once for each kind of machine,
+//! so that no process that runs a tool needs a compiler.
+//!
+//! The compiler takes minutes to build. Images are kept in the folder that `TOOLCELL_IMAGE_CACHE` names, under the digest of
+//! all that they are made from, and a build without the feature `compiler` takes them from there.
 //!
 //! Invariant: what is compiled is the guest whose digest is committed beside it.
 
@@ -7,150 +10,150 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::panic,
-    unreachable_pub,
     reason = "a build script has no callers; it reads and writes files; and a build that cannot go on ends"
 )]
 
+#[cfg(feature = "compiler")]
 #[path = "src/engine/call_targets.rs"]
 #[expect(dead_code, reason = "images are packed here, and unpacked nowhere")]
 mod call_targets;
+#[cfg(feature = "compiler")]
+#[path = "build/compile.rs"]
+mod compile;
+#[cfg(feature = "compiler")]
 #[path = "src/engine/config.rs"]
+#[expect(unreachable_pub, reason = "the library exports a part of it")]
 mod engine_config;
+#[cfg(feature = "compiler")]
+#[path = "build/marks.rs"]
 mod marks;
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine_config::ImageKind;
-use lz4::block::CompressionMode;
-use wasmparser::{DataKind, Operator, Parser, Payload};
-use wasmtime::{Engine, OptLevel};
+/// The images, by the names of their kinds.
+const KINDS: [&str; 4] = ["roomy", "embedded", "bounded", "interpreted"];
 
-/// The number of sections that Wasm does not define.
-const CUSTOM: u8 = 0;
+/// The memory of a fresh instance, which is packed as the images are.
+const FRESH: &str = "fresh";
 
 /// A variable with the names of the images that are built in, separated by commas: for a package of which each MiB counts.
 /// Without it, all are, and those that start most processes are packed so that they are unpacked fast.
 const IMAGES: &str = "TOOLCELL_IMAGES";
 
-/// The highest levels there are of LZ4 and of Zstandard: they take seconds here, and make unpacking no slower.
-const FAST: i32 = 12;
-const SMALL: i32 = 22;
+/// A variable with the folder that keeps images.
+const IMAGE_CACHE: &str = "TOOLCELL_IMAGE_CACHE";
+
+/// The version of Wasmtime and of its compiler, as in the manifest of the workspace.
+const WASMTIME: &str = "48.0.8";
+
+/// What makes images of the guest.
+const SOURCES: [(&str, &[u8]); 5] = [
+    ("build.rs", include_bytes!("build.rs")),
+    ("build/compile.rs", include_bytes!("build/compile.rs")),
+    ("build/marks.rs", include_bytes!("build/marks.rs")),
+    ("src/engine/call_targets.rs", include_bytes!("src/engine/call_targets.rs")),
+    ("src/engine/config.rs", include_bytes!("src/engine/config.rs")),
+];
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/engine/call_targets.rs");
-    println!("cargo::rerun-if-changed=src/engine/config.rs");
+    for (source, _) in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+    }
     // A link to `../guest/prebuilt`, which is part of the package of this crate.
     println!("cargo::rerun-if-changed=prebuilt/guest.wasm");
     println!("cargo::rerun-if-changed=prebuilt/guest.wasm.b3");
-    println!("cargo::rerun-if-changed=marks.rs");
-    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed={IMAGES}");
+    println!("cargo::rerun-if-env-changed={IMAGE_CACHE}");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let guest = pinned_guest(&root.join("prebuilt"));
-    // Those of the two functions that do all others (`guest/snapshot/src/bulk.rs`).
-    assert_eq!(long_moves(&guest), 2, "the guest moves memory in pieces that hold a deadline up");
+    let kept = env::var_os(IMAGE_CACHE).map(|cache| Path::new(&cache).join(inputs(&guest)));
 
-    let (from, fresh) = fresh_memory(&guest);
+    let kinds = KINDS.into_iter().filter(|kind| is_built_in(kind));
+    let is_kept = |name: &&str| kept.as_ref().is_some_and(|kept| kept.join(name).with_extension("rs").exists());
+    let (found, missing): (Vec<&str>, Vec<&str>) = std::iter::once(FRESH).chain(kinds).partition(is_kept);
+    if !missing.is_empty() {
+        make_images(&guest, &missing, &out, kept.as_deref());
+    }
+    if let Some(kept) = &kept {
+        for name in found {
+            copy(name, kept, &out);
+        }
+        for name in missing {
+            copy(name, &out, kept);
+        }
+    }
+    let described = |name: &str| fs::read_to_string(out.join(name).with_extension("rs")).expect("it was just written");
     let mut images = format!(
         "use super::{{Built, Packed, Packing}};\n\n\
          // Not every image is built in, and each has a packing of its own.\n\
-         const _: [Packing; 3] = [Packing::Fast, Packing::Small, Packing::SmallCode];\n\n\
-         /// blake3 of the guest.\n\
-         pub(crate) const GUEST: &str = \"{}\";\n\
-         /// Where the guest's memory begins to be anything but zero.\n\
-         pub(crate) const FRESH_FROM: usize = {};\n\
-         /// That memory.\n\
-         pub(super) static FRESH: Packed = {};\n",
-        blake3::hash(&guest),
-        number(from),
-        if prefers_speed() { fast(&out, "fresh", &fresh) } else { small(&out, "fresh", &fresh) },
+         const _: [Packing; 3] = [Packing::Fast, Packing::Small, Packing::SmallCode];\n\n{}",
+        described(FRESH)
     );
-    let marked = marks::marked(&guest);
-    for kind in ImageKind::ALL {
-        let name = kind.name().to_uppercase();
-        if !is_built_in(kind) {
-            images.push_str(&["pub(super) static ", &name, ": Option<Built> = None;\n"].concat());
-            continue;
-        }
-        let image = compile(kind, &nameless(if kind.is_instrumented() { &marked } else { &guest }));
-        let at = place(&image, &fresh);
-        let others = [&image[..at], &image[at + fresh.len()..]].concat();
-        let pack = match kind {
-            // It starts most processes.
-            ImageKind::Roomy if prefers_speed() => fast,
-            ImageKind::Interpreted => small,
-            _ if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") => small_code,
-            _ => small,
-        };
-        let built = format!(
-            "/// The image `{kind}`.\n\
-             pub(super) static {name}: Option<Built> = Some(Built {{\n    \
-                 others: {},\n    \
-                 fresh_at: {},\n    \
-                 digest: \"{}\",\n\
-             }});\n",
-            pack(&out, kind.name(), &others),
-            number(at),
-            blake3::hash(&image),
-            kind = kind.name(),
-        );
-        images.push_str(&built);
+    for kind in KINDS {
+        let image = if is_built_in(kind) { format!("Some({})", described(kind)) } else { "None".to_owned() };
+        let name = kind.to_uppercase();
+        images.push_str(&["pub(super) static ", &name, ": Option<Built> = ", &image, ";\n"].concat());
     }
     fs::write(out.join("images.rs"), images).expect("OUT_DIR is writable");
 }
 
 /// Whether an image is built in: it is asked for, and there is a feature for it if it needs one.
-fn is_built_in(kind: ImageKind) -> bool {
-    let is_wanted = env::var(IMAGES).map_or(true, |names| names.split(',').any(|name| name == kind.name()));
-    is_wanted && (kind != ImageKind::Embedded || env::var_os("CARGO_FEATURE_EMBEDDED").is_some())
+fn is_built_in(kind: &str) -> bool {
+    let is_wanted = env::var(IMAGES).map_or(true, |names| names.split(',').any(|name| name == kind));
+    is_wanted && (kind != "embedded" || env::var_os("CARGO_FEATURE_EMBEDDED").is_some())
 }
 
-/// Whether images are packed for speed rather than for size: unless a build chooses among them.
-fn prefers_speed() -> bool {
-    env::var_os(IMAGES).is_none()
+/// Writes each of these images, and what describes it.
+#[cfg(feature = "compiler")]
+fn make_images(guest: &[u8], names: &[&str], out: &Path, _kept: Option<&Path>) {
+    let guest = compile::Guest::new(guest, env::var_os(IMAGES).is_none());
+    for name in names {
+        let described = if *name == FRESH { guest.pack_fresh(out) } else { guest.pack_image(name, out) };
+        fs::write(out.join(name).with_extension("rs"), described).expect("OUT_DIR is writable");
+    }
 }
 
-/// Packs bytes so that they are unpacked fast (LZ4), into a file of this name, and describes it.
-fn fast(out: &Path, name: &str, bytes: &[u8]) -> String {
-    let packed = lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(FAST)), false);
-    describe(out, name, "Fast", &packed.expect("an image is not too large"), bytes.len())
+#[cfg(not(feature = "compiler"))]
+fn make_images(_guest: &[u8], names: &[&str], _out: &Path, kept: Option<&Path>) {
+    let looked =
+        kept.map_or_else(|| format!("{IMAGE_CACHE} is not set"), |kept| format!("nothing in {}", kept.display()));
+    panic!(
+        "there is no compiler for images of the guest, and {looked} ({}): let {IMAGE_CACHE} name the folder with the unpacked \
+         images of the release of this version, for this target, or enable the feature `compiler`",
+        names.join(", ")
+    );
 }
 
-/// Packs bytes so that they are small (Zstandard), likewise.
-fn small(out: &Path, name: &str, bytes: &[u8]) -> String {
-    let packed = zstd::bulk::compress(bytes, SMALL).expect("there is memory enough");
-    describe(out, name, "Small", &packed, bytes.len())
+/// Copies an image and what describes it. Another build that looks for it finds all of it, or nothing.
+fn copy(name: &str, from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+    for extension in ["packed", "rs"] {
+        let (from, to) = (from.join(name).with_extension(extension), to.join(name).with_extension(extension));
+        let new = to.with_extension(std::process::id().to_string());
+        let copied = fs::copy(&from, &new).and_then(|_| fs::rename(&new, &to));
+        copied.unwrap_or_else(|error| panic!("{} cannot be copied to {}: {error}", from.display(), to.display()));
+    }
 }
 
-/// Packs machine code of x86-64 so that it is smaller still.
-fn small_code(out: &Path, name: &str, bytes: &[u8]) -> String {
-    let mut code = bytes.to_vec();
-    call_targets::to_absolute(&mut code);
-    let packed = zstd::bulk::compress(&code, SMALL).expect("there is memory enough");
-    describe(out, name, "SmallCode", &packed, bytes.len())
-}
-
-fn describe(out: &Path, name: &str, packing: &str, packed: &[u8], size: usize) -> String {
-    // By this, it can be found in a finished binary.
-    let mark = format!("\x7fguest image {name}\0");
-    fs::write(out.join(format!("{name}.packed")), [mark.as_bytes(), packed].concat()).expect("OUT_DIR is writable");
-    let file = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.packed\"))");
-    format!("Packed {{ packing: Packing::{packing}, file: {file}, mark: {}, size: {} }}", mark.len(), number(size))
-}
-
-/// Where an image holds the memory of a fresh instance: as it is, because it is mapped from there.
-fn place(image: &[u8], fresh: &[u8]) -> usize {
-    // Nearly all places are told apart by the first bytes.
-    let found = image.windows(fresh.len()).position(|part| part == fresh);
-    found.expect("Wasmtime keeps the guest's memory as it is, for copying on write")
-}
-
-/// A number as it is written in a source.
-fn number(number: usize) -> String {
-    format!("{:#x}_{:04x}", number >> 16, number & 0xffff)
+/// The digest of all that images are made from.
+fn inputs(guest: &[u8]) -> String {
+    let mut inputs = blake3::Hasher::new();
+    let mut add = |input: &[u8]| {
+        inputs.update(&(input.len() as u64).to_le_bytes());
+        inputs.update(input);
+    };
+    add(guest);
+    add(WASMTIME.as_bytes());
+    for (_, source) in SOURCES {
+        add(source);
+    }
+    add(env::var("TARGET").expect("cargo sets it").as_bytes());
+    // How images are packed depends on whether they are chosen, and not on which.
+    add(&[u8::from(env::var_os(IMAGES).is_some())]);
+    inputs.finalize().to_string()
 }
 
 /// The guest, if it is the one whose digest is committed.
@@ -162,86 +165,4 @@ fn pinned_guest(prebuilt: &Path) -> Vec<u8> {
     let actual = blake3::hash(&guest).to_string();
     assert_eq!(actual, pinned, "{} is not the guest that was committed; `make guest` builds it", file.display());
     guest
-}
-
-/// How many operators of the guest may copy or fill more than 256 KiB at once.
-fn long_moves(guest: &[u8]) -> usize {
-    let mut long = 0;
-    for payload in Parser::new(0).parse_all(guest) {
-        let Payload::CodeSectionEntry(body) = payload.expect("the guest is valid") else { continue };
-        let mut length = None;
-        for operator in body.get_operators_reader().expect("the guest is valid") {
-            length = match operator.expect("the guest is valid") {
-                Operator::I32Const { value } => Some(value),
-                Operator::MemoryCopy { .. } | Operator::MemoryFill { .. } => {
-                    long += usize::from(!length.is_some_and(|length| (0..=256 << 10).contains(&length)));
-                    None
-                }
-                Operator::MemoryInit { .. } => panic!("the guest copies a passive segment"),
-                _ => None,
-            };
-        }
-    }
-    long
-}
-
-/// The memory of a fresh instance, from the first page that is not zero: a prepared script is kept as what differs.
-fn fresh_memory(guest: &[u8]) -> (usize, Vec<u8>) {
-    let mut memory = Vec::new();
-    let mut from = usize::MAX;
-    for payload in Parser::new(0).parse_all(guest) {
-        let Payload::DataSection(section) = payload.expect("the guest is valid") else { continue };
-        for segment in section {
-            let segment = segment.expect("the guest is valid");
-            // The snapshot leaves empty segments where the original ones were.
-            let DataKind::Active { offset_expr, .. } = segment.kind else { continue };
-            let Ok(Operator::I32Const { value }) = offset_expr.get_operators_reader().read() else {
-                panic!("a data segment's place is no constant")
-            };
-            let at = value.cast_unsigned() as usize;
-            let end = at + segment.data.len();
-            memory.resize(memory.len().max(end), 0);
-            memory[at..end].copy_from_slice(segment.data);
-            from = from.min(at & !4095);
-        }
-    }
-    // Whole pages, so that no line of the comparison is cut short.
-    memory.resize(memory.len().next_multiple_of(4096), 0);
-    (from, memory.split_off(from))
-}
-
-/// The guest without what only a debugger would read.
-fn nameless(guest: &[u8]) -> Vec<u8> {
-    let mut nameless = guest[..8].to_vec();
-    for payload in Parser::new(0).parse_all(guest) {
-        if let Some((id, range)) = payload.expect("the guest is valid").as_section()
-            && id != CUSTOM
-        {
-            marks::section(&mut nameless, id, &guest[range]);
-        }
-    }
-    nameless
-}
-
-/// The image of the guest for one kind of machine.
-fn compile(kind: ImageKind, guest: &[u8]) -> Vec<u8> {
-    let mut config = engine_config::config(kind).expect("the settings are valid");
-    config.cranelift_opt_level(OptLevel::Speed).cranelift_nan_canonicalization(true);
-    if kind != ImageKind::Interpreted {
-        // A named target keeps the build machine's CPU out of the image. What is switched on beyond the baseline is
-        // x86-64-v2 (every CPU since about 2009); a machine without it gets the interpreter.
-        let target = env::var("TARGET").expect("cargo sets it");
-        config.target(&target).expect("Cranelift knows the target");
-        if target.starts_with("x86_64") {
-            for flag in ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
-                // SAFETY: the engine that loads the image checks that the CPU has what it was compiled for.
-                #[expect(unsafe_code, reason = "Wasmtime has no safe way to choose a CPU level")]
-                unsafe {
-                    config.cranelift_flag_enable(flag);
-                }
-            }
-        }
-    }
-    let engine = Engine::new(&config).expect("the settings fit together");
-    engine.precompile_module(guest).expect("the guest is valid")
 }

@@ -314,7 +314,7 @@ fn unsafe_is_in_the_listed_files_only() {
             "crates/cli/src/malloc.rs",
             "crates/cli/src/name_service.rs",
             "guest/src/abi.rs",
-            "host/build.rs",
+            "host/build/compile.rs",
             "host/src/engine/image.rs",
         ]
     );
@@ -348,6 +348,19 @@ fn the_benchmark_has_the_engine_of_the_guest() {
         after.split('"').next().unwrap().to_owned()
     };
     assert_eq!(locked("Cargo.lock"), locked("guest/Cargo.lock"));
+}
+
+#[test]
+fn images_are_kept_under_the_version_of_their_compiler() {
+    let after = |file: &str, start: &str| {
+        let text = read(file);
+        let rest = text.split(start).nth(1).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(
+        after("host/build.rs", "const WASMTIME: &str = \""),
+        after("Cargo.toml", "\nwasmtime = { version = \"=")
+    );
 }
 
 #[test]

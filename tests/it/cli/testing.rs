@@ -188,7 +188,12 @@ fn on_github_nothing_that_a_tool_says_is_a_command_of_the_runner() {
     // What is wrong with a file of tests may quote it.
     cli.file("mean.test.toml", "'##[error]said' = 1\n");
     let done = on(&cli, &["test", ".", "--github"]);
-    assert!(done.status == 2 && done.err.is_empty() && done.out.contains("\n::error file="), "{}{}", done.out, done.err);
+    assert!(
+        done.status == 2 && done.err.is_empty() && done.out.contains("\n::error file="),
+        "{}{}",
+        done.out,
+        done.err
+    );
 }
 
 #[test]
