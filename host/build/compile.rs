@@ -197,6 +197,11 @@ fn compile(kind: ImageKind, guest: &[u8]) -> Vec<u8> {
             }
         }
     }
-    let engine = Engine::new(&config).expect("the settings fit together");
+    let engine = Engine::new(&config).unwrap_or_else(|error| {
+        panic!(
+            "images for this target cannot be compiled here ({error:#}): enable the feature `cross` of `toolcell-host`, or take \
+             those of a release (TOOLCELL_IMAGE_CACHE)"
+        )
+    });
     engine.precompile_module(guest).expect("the guest is valid")
 }
