@@ -42,7 +42,7 @@ const FRESH: &str = "fresh";
 /// Without it, all are, and those that start most processes are packed so that they are unpacked fast.
 const IMAGES: &str = "TOOLCELL_IMAGES";
 
-/// A variable with the folder that keeps images.
+/// A variable with the folder that keeps images. A build with the compiler puts all kinds there, whichever it builds in.
 const IMAGE_CACHE: &str = "TOOLCELL_IMAGE_CACHE";
 
 /// The version of Wasmtime and of its compiler, as in the manifest of the workspace.
@@ -71,7 +71,8 @@ fn main() {
     let guest = pinned_guest(&root.join("prebuilt"));
     let kept = env::var_os(IMAGE_CACHE).map(|cache| Path::new(&cache).join(inputs(&guest)));
 
-    let kinds = KINDS.into_iter().filter(|kind| is_built_in(kind));
+    let fills_cache = kept.is_some() && cfg!(feature = "compiler");
+    let kinds = KINDS.into_iter().filter(|kind| fills_cache || is_built_in(kind));
     let is_kept = |name: &&str| kept.as_ref().is_some_and(|kept| kept.join(name).with_extension("rs").exists());
     let (found, missing): (Vec<&str>, Vec<&str>) = std::iter::once(FRESH).chain(kinds).partition(is_kept);
     if !missing.is_empty() {
