@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
+.PHONY: help demo test features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -104,6 +104,9 @@ arm64: ## Build the workspace for arm64, and have qemu run the tools there: the 
 
 dist-check: dist ## Build the release again in another folder: the same bytes must come out (as long as a release, twice)
 	.ci/dist-check "$${CARGO_TARGET_DIR:-target}/dist"
+
+platforms: ## Check what compiles for macOS and Windows, where nothing is run (Debian 12, as root: installs a compiler; a quarter of an hour)
+	.ci/platforms
 
 deny: ## Check the licences, the bans and the sources of all that is linked
 	"$$(.ci/tool $(CARGO_DENY))" --config .deny.toml check bans licenses sources
