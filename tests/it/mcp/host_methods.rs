@@ -104,7 +104,7 @@ fn over_http_a_host_token_allows_them() {
     model.create_tool("waits", WAITS);
     let approve = json!({ "tool": "waits", "digest": "0".repeat(64) });
     model.request("toolcell/approve", approve.clone()).is_refused_with(METHOD_NOT_FOUND);
-    // The session of a host is none of a client with the other token of its principal.
+    // A client with the other token of the principal cannot use the session of a host.
     let mut other = web.client_with_token(&host_token).in_session(host());
     let session = std::mem::replace(model.session(), other.session().clone());
     model.send_request("toolcell/approve", approve.clone());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use toolcell::escape_control_chars;
+use toolcell::single_line;
 use toolcell_i18n::{Lang, tr};
 
 use crate::outcome::TestReport;
@@ -19,7 +19,7 @@ pub fn text(tested: &TestReport, lang: Lang) -> String {
         let FilePosition { line, column } = done.place;
         let failed = tr!(lang, "FAILED");
         let [tool, name, path] =
-            [&done.tool, &done.name, &done.path.display().to_string()].map(|text| escape_control_chars(text));
+            [&done.tool, &done.name, &done.path.display().to_string()].map(|text| single_line(text));
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{failed} {tool}: {name} ({path}:{line}:{column})");
         for failure in &done.failures {
@@ -33,7 +33,7 @@ pub fn text(tested: &TestReport, lang: Lang) -> String {
     if !dearest.is_empty() {
         let _ = writeln!(text, "{}", tr!(lang, "most fuel:"));
         for (tool, fuel) in dearest {
-            let _ = writeln!(text, "  {fuel:>14}  {}", escape_control_chars(tool));
+            let _ = writeln!(text, "  {fuel:>14}  {}", single_line(tool));
         }
     }
     let (passed, failed, count) = (tested.passed_count(), tested.failed_count(), tested.not_run);
@@ -69,7 +69,7 @@ mod tests {
             place: FilePosition { line: 3, column: 1 },
             index: (0, 0),
             tool: "mean.ts".to_owned(),
-            name: "a mean".to_owned(),
+            name: "a mean\n9 passed".to_owned(),
             failures: vec![failure],
             outcome: None,
             fuel: 12,
@@ -81,10 +81,26 @@ mod tests {
         for (lang, lines) in [
             (
                 Lang::En,
-                ["FAILED mean.ts", "it returns nothing", "most fuel:", "0 passed, 1 failed (0.00 s), 2 not run"],
+                [
+                    "FAILED mean.ts: a mean 9 passed (",
+                    "it returns nothing",
+                    "most fuel:",
+                    "0 passed, 1 failed (0.00 s), 2 not run",
+                ],
             ),
-            (Lang::Ja, ["失敗 mean.ts", "何も返しません", "燃料の多い順:", "成功 0、失敗 1（0.00 秒）、未実行 2"]),
-            (Lang::Zh, ["失败 mean.ts", "没有返回值", "燃料最多：", "通过 0，失败 1（0.00 秒），未运行 2"]),
+            (
+                Lang::Ja,
+                [
+                    "失敗 mean.ts: a mean 9 passed (",
+                    "何も返しません",
+                    "燃料の多い順:",
+                    "成功 0、失敗 1（0.00 秒）、未実行 2",
+                ],
+            ),
+            (
+                Lang::Zh,
+                ["失败 mean.ts: a mean 9 passed (", "没有返回值", "燃料最多：", "通过 0，失败 1（0.00 秒），未运行 2"],
+            ),
         ] {
             let report = text(&tested, lang);
             for line in lines {
