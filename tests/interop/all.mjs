@@ -2,6 +2,7 @@
 
 import { CLIENTS } from "./clients.mjs";
 import * as conformance from "./conformance.mjs";
+import * as declarations from "./declarations.mjs";
 import * as inspector from "./inspector.mjs";
 import { check, close, report } from "./checks.mjs";
 import { newHome, run, startHttp } from "./servers.mjs";
@@ -14,6 +15,7 @@ const PARTS = {
     await conformance.all("fixtures", fixtures, []);
     await conformance.all("toolcell", toolcell, ["mcp", "--http", "127.0.0.1:0"]);
   },
+  declarations: () => declarations.all(),
   inspector: () => inspector.all(toolcell),
   clients: async () => {
     for (const client of CLIENTS) {

@@ -19,6 +19,7 @@ mod cli;
 mod contract;
 mod crash_consistency;
 mod custom_tools;
+mod declarations;
 mod determinism;
 mod engine;
 mod equivalence_bounds;

@@ -44,6 +44,7 @@ const NO_MESSAGES: &[(&str, &[&str])] = &[
     (
         "protocol errors, HTTP problem documents, and descriptions for a model",
         &[
+            "crates/dts/src/",
             "crates/mcp/src/bounds.rs",
             "crates/mcp/src/handler.rs",
             "crates/mcp/src/http/",

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use toolcell_analysis::{AnalysisError, analyze, transpile};
 use toolcell_tool::Language;
 
-use crate::fixtures::cli::{exec, toolcell, toolcell_with_input};
+use crate::fixtures::cli::{CliFixture, assert_output, exec, toolcell, toolcell_with_input};
 use crate::fixtures::sandbox::{SandboxFixture, files, root};
 
 /// Returns the result of a TypeScript tool.
@@ -744,4 +744,27 @@ fn hostile_fixtures_that_can_be_seen_are_seen() {
         }
     }
     assert!(unseen.is_empty(), "{unseen:#?}");
+}
+
+#[test]
+fn declarations_have_the_calls_of_stored_tools() {
+    let any_call = "interface Tools {\n  call(name: string, params?: object): Promise<any>;\n}\n";
+    let cli = CliFixture::new();
+    // There is no store yet.
+    let before = cli.run(&["types", "--tools"]);
+    assert_output(&before, 0, toolcell::TYPE_DECLARATIONS, "");
+    assert!(before.out.contains(any_call));
+    let parameters = r#"{"xs":{"type":"array","items":{"type":"number"},"description":"the numbers","required":true}}"#;
+    cli.tool("average", "Averages */ numbers", &["--parameters", parameters, "--returns", r#"{"type":"number"}"#]);
+    cli.tool("anything", "Does nothing", &[]);
+    let declared = cli.run(&["types", "--tools"]).out;
+    assert!(!declared.contains(any_call));
+    let calls = declared.split_once("interface Tools {\n").unwrap().1;
+    assert_eq!(
+        calls,
+        "  /** Does nothing */\n  call(name: \"anything\", params?: Record<string, unknown>): Promise<any>;\n  /** Averages *\\/ numbers */\n  \
+         call(name: \"average\", params: {\n    /** the numbers */\n    xs: number[];\n  }): Promise<number>;\n}\n"
+    );
+    let code = "const execute = () => tools.call('average', { xs: [1] })";
+    transpile(&format!("{declared}\n{code}"), Language::TypeScript).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -44,7 +44,7 @@ pub(crate) use receipt::ReplayArgs;
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 pub(crate) use testing::{BudgetArgs, BudgetCommand, LearnArgs, RebaseArgs, TestArgs};
 pub(crate) use tools::{
-    AdoptArgs, CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs,
+    AdoptArgs, CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, Sort,
     UndeleteArgs, VerifyArgs,
 };
 pub(crate) use unparsed::{LanguageArgs, find_option};
@@ -233,7 +233,7 @@ impl Command {
     /// Whether the environment affects the command, so that a value that is not understood stops
     /// it. The others describe the program.
     pub(crate) fn obeys_environment(&self) -> bool {
-        !matches!(self, Self::Types(_) | Self::Schema(_) | Self::Completions(_) | Self::Man(_))
+        !matches!(self, Self::Types(TypesArgs { tools: false }) | Self::Schema(_) | Self::Completions(_) | Self::Man(_))
     }
 
     /// Whether the command works under the policy, so that an invalid policy file stops it.
@@ -261,7 +261,8 @@ impl Command {
             | Self::Mcp(McpArgs { command: None, .. })
             | Self::Import(_)
             | Self::Approvals(_)
-            | Self::Grant(_) => true,
+            | Self::Grant(_)
+            | Self::Types(TypesArgs { tools: true }) => true,
             Self::Replay(_)
             | Self::Test(_)
             | Self::Budget(_)
@@ -278,7 +279,7 @@ impl Command {
             | Self::Decide(_)
             | Self::Config(_)
             | Self::Init(_)
-            | Self::Types(_)
+            | Self::Types(TypesArgs { tools: false })
             | Self::Schema(_)
             | Self::Completions(_)
             | Self::Man(_) => false,

@@ -201,7 +201,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Config(args) => commands::config::run(&args, context),
         Command::Init(args) => commands::init::run(&args, context),
         Command::Schema(args) => commands::schema::run(&args, context),
-        Command::Types(args::TypesArgs {}) => commands::types::run(context),
+        Command::Types(args) => commands::types::run(&args, context),
         Command::Completions(args) => commands::completions::run(&args, context),
         Command::Man(args) => commands::man::run(&args, context),
     }

@@ -738,6 +738,16 @@ impl Toolbox {
         show::signature_of(&self.parts, entry)
     }
 
+    /// Returns TypeScript declarations of what the code of a tool sees, in which `tools.call` takes the
+    /// names of these stored tools, with the types of their parameters and results. Without tools,
+    /// it takes any name, as in [`TYPE_DECLARATIONS`](crate::TYPE_DECLARATIONS).
+    ///
+    /// # Errors
+    /// The store's I/O errors, and `integrity`: a stored tool is damaged.
+    pub fn type_declarations(&self, entries: &[Entry]) -> Result<String, Fault> {
+        show::type_declarations(&self.parts, entries)
+    }
+
     /// Compares the value of a run with the result that the tool declares (`returns`), and returns
     /// how it differs. A run that did not return a value is not compared.
     #[must_use]

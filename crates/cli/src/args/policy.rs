@@ -195,9 +195,13 @@ pub(crate) struct ManArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  toolcell types > toolcell.d.ts\n\n\
+#[command(after_help = "Examples:\n  toolcell types > toolcell.d.ts\n  toolcell types --tools > toolcell.d.ts\n\n\
     In tsconfig.json, `\"lib\": [\"esnext\"], \"types\": []` leaves out what browsers and Node.js have and a tool does not.")]
-pub(crate) struct TypesArgs {}
+pub(crate) struct TypesArgs {
+    /// Let `tools.call` take the names of the stored tools, with the types of their parameters and results
+    #[arg(long)]
+    pub(crate) tools: bool,
+}
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell schema run\n  toolcell schema config show\n  toolcell schema --json\n\n\

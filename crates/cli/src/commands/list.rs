@@ -7,7 +7,7 @@ use toolcell::store::{Entry, PAGE_LIMIT};
 use toolcell::{Lang, ListTools, ToolList, Toolbox};
 use toolcell_i18n::{message, tr};
 
-use crate::args::{ListArgs, SandboxArgs, days};
+use crate::args::{ListArgs, SandboxArgs, Sort, days};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -48,8 +48,15 @@ pub(crate) fn run(args: &ListArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     Ok(Exit::Done)
 }
 
+/// Returns all stored tools, by name.
+pub(super) fn fetch_all(toolbox: &Toolbox) -> Result<Vec<Entry>, CliError> {
+    let sort = Some(Sort::Name.name().to_owned());
+    let request = ListTools { limit: Some(PAGE_LIMIT as u64), sort, ..ListTools::default() };
+    Ok(fetch_all_pages(request, toolbox)?.tools)
+}
+
 fn fetch_tools(args: &ListArgs, toolbox: &Toolbox) -> Result<ToolList, CliError> {
-    let mut request = ListTools {
+    let request = ListTools {
         name: args.name.clone(),
         tags: args.tags.clone(),
         min_safety_score: args.min_safety,
@@ -59,8 +66,12 @@ fn fetch_tools(args: &ListArgs, toolbox: &Toolbox) -> Result<ToolList, CliError>
         unused_days: args.unused.map(days),
         sort: Some(args.sort.name().to_owned()),
     };
+    if args.all { fetch_all_pages(request, toolbox) } else { Ok(toolbox.list(&request)?) }
+}
+
+fn fetch_all_pages(mut request: ListTools, toolbox: &Toolbox) -> Result<ToolList, CliError> {
     let mut listed = toolbox.list(&request)?;
-    while let Some(next) = listed.next_cursor.as_ref().filter(|_| args.all) {
+    while let Some(next) = &listed.next_cursor {
         request.cursor = Some(next.to_string());
         let page = toolbox.list(&request)?;
         listed.tools.extend(page.tools);

@@ -2,14 +2,17 @@
 //!
 //! Invariant: showing a tool changes nothing, and leaves no audit line.
 
+use serde_json::json;
 use toolcell_analysis::Capabilities;
+use toolcell_dts::{Detail, FunctionSchema, tool_calls};
 use toolcell_i18n::Message;
 use toolcell_policy::{GrantDecision, Grants};
-use toolcell_schema::{Parameter, signature};
+use toolcell_schema::{Parameter, Schema, signature};
 use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
 use super::lookup::{FindToolError, find};
+use crate::TYPE_DECLARATIONS;
 use crate::parts::Parts;
 use crate::verification::proof::{PROOF, Proof};
 use crate::vet::Refusal;
@@ -50,6 +53,35 @@ pub(crate) fn signature_of(parts: &Parts, entry: &Entry) -> Result<String, Fault
     let catalog = parts.require_store()?.catalog();
     let (spec, notes) = (catalog.spec(entry)?, catalog.metadata(entry)?);
     Ok(signature(entry.name.as_str(), spec.parameters(), notes.postconditions().returns.as_ref()))
+}
+
+/// The declaration that the calls of stored tools take the place of.
+const ANY_CALL: &str = "interface Tools {\n  call(name: string, params?: object): Promise<any>;\n}\n";
+
+/// Returns the declarations of what the code of a tool sees, with a call for each of these tools.
+pub(crate) fn type_declarations(parts: &Parts, entries: &[Entry]) -> Result<String, Fault> {
+    if entries.is_empty() {
+        return Ok(TYPE_DECLARATIONS.to_owned());
+    }
+    let catalog = parts.require_store()?.catalog();
+    let any_params = json!({"type": "object", "additionalProperties": true});
+    let mut tools = Vec::new();
+    for entry in entries {
+        let (spec, notes) = (catalog.spec(entry)?, catalog.metadata(entry)?);
+        // A declaration that an older version accepted admits any parameters.
+        let declared = Schema::compile(spec.parameters()).ok().and_then(|schema| schema.json_schema().cloned());
+        tools.push((entry.name.as_str(), notes, declared.unwrap_or_else(|| any_params.clone())));
+    }
+    let functions: Vec<FunctionSchema<'_>> = tools
+        .iter()
+        .map(|(name, notes, input)| FunctionSchema {
+            name,
+            description: notes.description(),
+            input,
+            output: notes.postconditions().returns.as_ref(),
+        })
+        .collect();
+    Ok(TYPE_DECLARATIONS.replacen(ANY_CALL, &tool_calls(&functions, Detail::Full), 1))
 }
 
 /// The approval state of a tool with its current grants.

@@ -353,4 +353,7 @@ declare const files: {
 declare function secret(name: string): string;
 
 /** Calls another stored tool, or a function that the host lends. */
-declare const tools: { call(name: string, params?: object): Promise<any> };
+declare const tools: Tools;
+interface Tools {
+  call(name: string, params?: object): Promise<any>;
+}

@@ -1,0 +1,80 @@
+//! Names that TypeScript accepts, and values as source text.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::comment::is_hidden;
+
+/// Types of the language and of its library that a name must not hide.
+const TYPES: [&str; 14] = [
+    "any",
+    "bigint",
+    "boolean",
+    "never",
+    "null",
+    "number",
+    "object",
+    "string",
+    "symbol",
+    "undefined",
+    "unknown",
+    "void",
+    "Promise",
+    "Record",
+];
+
+/// Returns the identifier for a name: each character that an identifier cannot have becomes `_`.
+///
+/// # Examples
+/// ```
+/// assert_eq!(toolcell_dts::identifier("API-post-page"), "API_post_page");
+/// assert_eq!(toolcell_dts::identifier("2fa"), "_2fa");
+/// ```
+#[must_use]
+pub fn identifier(name: &str) -> String {
+    let mut identifier: String = name.chars().map(|char| if is_part(char) { char } else { '_' }).collect();
+    if !identifier.starts_with(is_start) {
+        identifier.insert(0, '_');
+    }
+    identifier
+}
+
+/// Returns whether a name is an identifier, or a reserved word, which may stand where a property's name does.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    name.starts_with(is_start) && name.chars().all(is_part)
+}
+
+// Other letters are allowed in identifiers, too; which of them look the same is not for a reader to know.
+const fn is_start(char: char) -> bool {
+    matches!(char, 'a'..='z' | 'A'..='Z' | '_' | '$')
+}
+
+const fn is_part(char: char) -> bool {
+    is_start(char) || char.is_ascii_digit()
+}
+
+/// Returns the name of a type: an identifier that begins with a capital, and is no other type's.
+pub(crate) fn type_name(name: &str) -> String {
+    let mut chars = name.chars();
+    let name: String = chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect();
+    let name = identifier(&name);
+    if TYPES.contains(&name.as_str()) { name + "_" } else { name }
+}
+
+/// Returns a value as source text of one line. In texts, characters that are not displayed are escaped.
+pub(crate) fn literal(value: &Value) -> String {
+    let mut text = String::new();
+    for char in value.to_string().chars() {
+        if is_hidden(char) {
+            let mut units = [0; 2];
+            for unit in char.encode_utf16(&mut units) {
+                // Writing to a string does not fail.
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(char);
+        }
+    }
+    text
+}
