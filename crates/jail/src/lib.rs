@@ -18,6 +18,12 @@
 //! Invariant: the host checks every message of a worker, and kills a worker that violates the
 //! protocol. A worker is confined before it receives its first script, or it does not start.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "`toolcell-jail` needs Linux (seccomp, Landlock): build `toolcell` without the feature `jail`, and calls run in the \
+     sandbox of the process itself"
+);
+
 mod jail;
 
 mod session;

@@ -4,11 +4,15 @@
 //! Invariant: an image is loaded only after the digest of all its bytes was checked. No other file
 //! of this library contains `unsafe`.
 
+#[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
+#[cfg(target_os = "linux")]
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+#[cfg(target_os = "linux")]
 use rustix::io::Errno;
+#[cfg(target_os = "linux")]
 use rustix::mm::{Advice, madvise};
 use wasmtime::{Engine, InstanceAllocationStrategy, Module, PoolingAllocationConfig};
 
@@ -155,18 +159,20 @@ impl VerifiedImage<'_> {
         let mut config = config::config(self.0.kind)?;
         config.allocation_strategy(strategy);
         let engine = Engine::new(&config)?;
-        let module = match self.sealed_memfd() {
+        #[cfg(target_os = "linux")]
+        if let Ok(file) = self.sealed_memfd() {
             // SAFETY: the file contains the output of Wasmtime's compiler in this crate's build
             // script: the digest of these bytes, taken there, has just been checked. The file has
             // no name, and it is sealed: the kernel lets no process write to it, not even this one.
             // Wasmtime itself checks version, settings and CPU features.
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
-            Ok(file) => unsafe { Module::deserialize_open_file(&engine, file.into())? },
-            // SAFETY: as above.
-            #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
-            Err(_) => unsafe { Module::deserialize(&engine, self.0.parts().concat())? },
-        };
-        Ok(module)
+            return unsafe { Module::deserialize_open_file(&engine, file.into()) };
+        }
+        // SAFETY: as above; these bytes are this process's own.
+        #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
+        unsafe {
+            Module::deserialize(&engine, self.0.parts().concat())
+        }
     }
 
     /// Copies the image into a sealed file in memory (`memfd_create(2)`). Wasmtime maps this file
@@ -175,7 +181,8 @@ impl VerifiedImage<'_> {
     /// Wasmtime keeps the descriptor, because each slot of the pool maps its memory from it. The
     /// seals make the file permanently read-only: without them, a shared mapping could change the
     /// machine code behind the executable mapping. If the kernel does not support seals, this fails
-    /// and the image is loaded from a copy.
+    /// and the image is loaded from a copy, as on systems other than Linux.
+    #[cfg(target_os = "linux")]
     fn sealed_memfd(&self) -> Result<OwnedFd, Errno> {
         let file = memfd_create("guest", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         for part in self.0.parts() {
@@ -193,6 +200,8 @@ impl VerifiedImage<'_> {
 }
 
 /// Returns whole pages of an ended instance's memory to the kernel. They read as the image's again.
+/// Only Linux promises that.
+#[cfg(target_os = "linux")]
 pub(crate) fn discard_pages(pages: &mut [u8]) {
     // Pages that the kernel does not take stay as they are.
     // SAFETY: this function has exclusive access to these pages, which are mapped privately:
@@ -203,11 +212,16 @@ pub(crate) fn discard_pages(pages: &mut [u8]) {
     let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) };
 }
 
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn discard_pages(_: &mut [u8]) {}
+
 /// The part of a memory that keeps pages of the usual size, in bytes: no more than most calls
 /// touch.
+#[cfg(target_os = "linux")]
 const SMALL_PAGE_BYTES: usize = 8 << 20;
 
 /// The size and the alignment of a huge page in bytes, on x86-64, and on arm64 with pages of 4 KiB.
+#[cfg(target_os = "linux")]
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Asks the kernel for huge pages when a memory grows large. The end of a call releases its pages
@@ -216,7 +230,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 ///
 /// `begin` is the memory's address, `before` and `after` are its sizes in bytes before and after it
 /// grows. Memory that grows in steps smaller than a huge page keeps small pages: merging them
-/// (`MADV_COLLAPSE`) made growing 2.5 times as slow.
+/// (`MADV_COLLAPSE`) made growing 2.5 times as slow. Other systems than Linux choose by themselves.
+#[cfg(target_os = "linux")]
 pub(crate) fn prefer_huge_pages(begin: usize, before: usize, after: usize) {
     let from = (begin + before.max(SMALL_PAGE_BYTES)) & !(HUGE_PAGE_BYTES - 1);
     let to = begin + after;
@@ -229,6 +244,9 @@ pub(crate) fn prefer_huge_pages(begin: usize, before: usize, after: usize) {
     #[expect(unsafe_code, reason = "the kernel is told about pages by their addresses")]
     let _ = unsafe { madvise(std::ptr::without_provenance_mut(from), to - from, Advice::LinuxHugepage) };
 }
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn prefer_huge_pages(_begin: usize, _before: usize, _after: usize) {}
 
 /// Returns whether instances of an image take their memories and stacks from a pool.
 pub(crate) const fn is_pooled(kind: ImageKind) -> bool {

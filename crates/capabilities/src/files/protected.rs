@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, Metadata, MetadataExt as _};
-use rustix::fs::{AtFlags, statat};
+use rustix::fs::{AtFlags, Stat, statat};
 use toolcell_i18n::{Message, message};
 use toolcell_tool::Access;
 
@@ -145,7 +145,7 @@ impl ProtectedSet {
         let mut last = None;
         for _ in 0..MAX_ANCESTORS {
             let stat = statat(dir, above.as_str(), AtFlags::empty()).map_err(Error::from)?;
-            let id = (stat.st_dev, stat.st_ino);
+            let id = (device(&stat), stat.st_ino);
             if let Some(entry) = self.folders.get(&id).filter(counts) {
                 return Ok(Some(entry.around_folder()));
             }
@@ -199,6 +199,17 @@ impl ProtectedEntry {
             message!("it is inside {path}, which no tool may change", path)
         }
     }
+}
+
+/// Returns the device number of a file, as the standard library gives it.
+#[cfg(target_vendor = "apple")]
+fn device(stat: &Stat) -> u64 {
+    i64::from(stat.st_dev).cast_unsigned()
+}
+
+#[cfg(not(target_vendor = "apple"))]
+const fn device(stat: &Stat) -> u64 {
+    stat.st_dev
 }
 
 fn file_id(metadata: &Metadata) -> FileId {
