@@ -58,14 +58,15 @@ fn template_list(folder: &Path) -> String {
     source
 }
 
-/// Returns the expression that is the text of a file.
+/// Returns the expression that is the text of a file of this crate. It names no folder of this checkout: another one may share what
+/// was built here.
 fn inclusion(file: &Path) -> String {
-    format!("include_str!({:?})", file.to_str().expect("a checkout has a path in UTF-8"))
+    let path = file.to_str().expect("a checkout has a path in UTF-8");
+    format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/\", {path:?}))")
 }
 
 /// Returns the JSON files of a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let folder = folder.canonicalize().expect("the folder exists");
     let entries =
         fs::read_dir(folder).expect("the folder can be read").map(|entry| entry.expect("it can be read").path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
