@@ -24,7 +24,8 @@ const ABBREVIATIONS: [&str; 8] = ["e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.
 #[must_use]
 pub fn first_sentence(description: &str) -> String {
     let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
-    let text = displayed(paragraph);
+    // One more, so that a longer text is cut as one.
+    let text: String = displayed(paragraph).chars().take(MAX_SENTENCE_CHARS + 1).collect();
     let mut end = text.len();
     for (at, char) in text.char_indices() {
         let next = at + char.len_utf8();
@@ -52,7 +53,8 @@ pub(crate) fn comment(description: &str, limits: &[String], max_chars: usize) ->
         let limits = limits.join(", ");
         text = if text.is_empty() { limits } else { format!("{text} ({limits})") };
     }
-    (!text.is_empty()).then(|| text.replace("*/", "*\\/"))
+    // A compiler obeys `@ts-ignore` and the like.
+    (!text.is_empty()).then(|| text.replace("*/", "*\\/").replace("@ts-", "@ ts-"))
 }
 
 /// Returns what a schema demands of a value beyond its type.

@@ -117,6 +117,8 @@ impl Parts {
         let mark = if self.is_optional { "?" } else { "" };
         let input = self.input.as_ref().map(|input| format!("input{mark}: {input}"));
         let output = self.output.as_deref().unwrap_or("unknown");
+        // Without quotes, it would be what `new` calls.
+        let name = if name == "new" { "\"new\"" } else { name };
         format!("{name}({}): Promise<{output}>", input.unwrap_or_default())
     }
 

@@ -111,7 +111,10 @@ impl<'a> Lowering<'_, 'a> {
         let kind = match fields.get("type") {
             Some(Value::String(name)) => self.lower_named(name, fields, depth),
             Some(Value::Array(names)) => {
-                Type::union(names.iter().filter_map(Value::as_str).map(|name| self.lower_named(name, fields, depth)))
+                // A name that is repeated would double the work at each level.
+                let mut seen = HashSet::new();
+                let names = names.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name));
+                Type::union(names.map(|name| self.lower_named(name, fields, depth)))
             }
             _ if fields.contains_key("const") || fields.contains_key("enum") => Type::Unknown,
             _ if has(&OBJECT) => self.lower_object(fields, depth),

@@ -18,6 +18,9 @@ const SINGLE: [&str; 3] = ["items", "additionalProperties", "additionalItems"];
 /// The maximum number of values of an enumeration that is repeated rather than named.
 const MAX_REPEATED_VALUES: usize = 3;
 
+/// The maximum length of a name in characters.
+const MAX_NAME_CHARS: usize = 60;
+
 /// The references of one schema.
 pub(crate) struct References<'a> {
     root: &'a Value,
@@ -140,5 +143,5 @@ fn is_short(schema: &Value) -> bool {
 /// Returns the last part of a reference: `Item` of `#/$defs/Item`.
 fn last_part(reference: &str) -> String {
     let part = reference.rsplit(['/', '#']).next().unwrap_or_default();
-    part.replace("~1", "/").replace("~0", "~")
+    part.replace("~1", "/").replace("~0", "~").chars().take(MAX_NAME_CHARS).collect()
 }

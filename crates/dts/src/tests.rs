@@ -288,7 +288,21 @@ fn no_text_of_a_schema_leaves_its_comment_or_literal() {
 }
 
 #[test]
+fn no_text_of_a_schema_is_obeyed() {
+    let input = json!({"properties": {"a": {"description": "@ts-expect-error"}}});
+    let function = FunctionSchema { name: "new", description: "@ts-ignore, me@ts.org", input: &input, output: None };
+    assert_eq!(
+        describe(&function, Detail::Full),
+        "/** @ ts-ignore, me@ts.org */\n\"new\"(input?: {\n  /** @ ts-expect-error */\n  a?: unknown;\n}): Promise<unknown>;\n"
+    );
+}
+
+#[test]
 fn large_and_deep_schemas_are_bounded() {
+    let repeated =
+        (0..31).fold(json!({}), |inner, _| json!({"type": ["array", "array", "object", "object"], "items": inner}));
+    assert!(type_of(&repeated).len() < 2_000);
+    assert_eq!(first_sentence(&"(".repeat(1 << 20)).chars().count(), 160);
     let wide = Value::Object((0..2_000).map(|at| (format!("k{at}"), json!({"type": "string"}))).collect());
     let deep = (0..60).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}));
     let codes: Vec<String> = (0..500).map(|at| format!("c{at}")).collect();
