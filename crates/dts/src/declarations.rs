@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::comment::{comment, first_sentence};
 use crate::lower::{Comments, Lowering};
-use crate::print::{key, new_line, print};
+use crate::print::{Printer, key, new_line};
 use crate::references::References;
 use crate::types::{Object, Others, Type};
 use crate::{Detail, FunctionSchema, identifier, literal, type_name};
@@ -193,7 +193,8 @@ fn parts(function: &FunctionSchema<'_>, detail: Detail, prefix: &str, indent: us
         types.extend(lower_output.lower_aliases());
         result = Some(lower_output.lower_root(schema));
     }
-    let aliases = names.iter().cloned().zip(types.iter().map(|ty| print(ty, 0, &names))).collect();
+    let printer = Printer::new(&names);
+    let aliases = names.iter().cloned().zip(types.iter().map(|ty| printer.print(ty, 0))).collect();
     let (is_empty, is_optional) = match &parameter {
         Type::Object(Object { fields, others }) => {
             (fields.is_empty() && !matches!(others, Others::Typed(_)), fields.iter().all(|field| !field.is_required))
@@ -203,8 +204,8 @@ fn parts(function: &FunctionSchema<'_>, detail: Detail, prefix: &str, indent: us
     };
     Parts {
         aliases,
-        input: (!is_empty).then(|| print(&parameter, indent, &names)),
+        input: (!is_empty).then(|| printer.print(&parameter, indent)),
         is_optional,
-        output: result.map(|result| print(&result, indent, &names)),
+        output: result.map(|result| printer.print(&result, indent)),
     }
 }

@@ -66,7 +66,8 @@ pub(crate) fn type_name(name: &str) -> String {
 pub(crate) fn literal(value: &Value) -> String {
     let mut text = String::new();
     for char in value.to_string().chars() {
-        if is_hidden(char) {
+        // Another space looks like the usual one.
+        if is_hidden(char) || char.is_whitespace() && char != ' ' {
             let mut units = [0; 2];
             for unit in char.encode_utf16(&mut units) {
                 // Writing to a string does not fail.

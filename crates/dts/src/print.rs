@@ -1,10 +1,15 @@
 //! From types to text.
 
+use std::cell::Cell;
+
 use crate::types::{Field, Keyword, Object, Others, Tuple, Type};
 use crate::{is_identifier, literal};
 
 /// The maximum width of a line with an object, in characters.
 const MAX_WIDTH: usize = 100;
+
+/// The maximum size of the types of a function in bytes, about: they grow with the schema unless it repeats long names and values.
+const MAX_BYTES: usize = 256 << 10;
 
 /// How tightly a type holds together: what is looser needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,11 +18,6 @@ enum Binding {
     Intersection,
     /// An item of an array.
     Item,
-}
-
-/// Returns the text of a type. `indent` is the indentation of its first line in steps; `names` are those of the aliases.
-pub(crate) fn print(ty: &Type, indent: usize, names: &[String]) -> String {
-    Printer { names }.text(ty, indent, Binding::Union)
 }
 
 /// Returns a line break and the indentation of the next line.
@@ -30,18 +30,34 @@ pub(crate) fn key(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { literal(&name.into()) }
 }
 
-struct Printer<'n> {
+/// Writes the types of one function, until its room is used up: what comes then is `unknown`.
+pub(crate) struct Printer<'n> {
+    /// The names of the aliases.
     names: &'n [String],
+    /// The number of bytes that may still be written.
+    room: Cell<usize>,
 }
 
-impl Printer<'_> {
+impl<'n> Printer<'n> {
+    pub(crate) const fn new(names: &'n [String]) -> Self {
+        Self { names, room: Cell::new(MAX_BYTES) }
+    }
+
+    /// Returns the text of a type. `indent` is the indentation of its first line in steps.
+    pub(crate) fn print(&self, ty: &Type, indent: usize) -> String {
+        self.text(ty, indent, Binding::Union)
+    }
+
     fn text(&self, ty: &Type, indent: usize, at_least: Binding) -> String {
+        if self.room.get() == 0 {
+            return "unknown".to_owned();
+        }
         let (text, binding) = match ty {
             Type::Unknown => ("unknown".to_owned(), Binding::Item),
             Type::Never => ("never".to_owned(), Binding::Item),
             Type::Keyword(keyword) => (keyword.name().to_owned(), Binding::Item),
-            Type::Literal(literal) => (literal.text.clone(), Binding::Item),
-            Type::Alias(alias) => (self.names[*alias].clone(), Binding::Item),
+            Type::Literal(literal) => (self.pay(literal.text.clone()), Binding::Item),
+            Type::Alias(alias) => (self.pay(self.names[*alias].clone()), Binding::Item),
             Type::Array(item) => (format!("{}[]", self.text(item, indent, Binding::Item)), Binding::Item),
             Type::Tuple(tuple) => (self.tuple(tuple, indent), Binding::Item),
             Type::Object(object) => (self.object(object, indent), Binding::Item),
@@ -49,6 +65,12 @@ impl Printer<'_> {
             Type::Intersection(parts) => (self.join(parts, " & ", indent, Binding::Item), Binding::Intersection),
         };
         if binding < at_least { format!("({text})") } else { text }
+    }
+
+    /// Returns the text, and takes its room.
+    fn pay(&self, text: String) -> String {
+        self.room.set(self.room.get().saturating_sub(text.len()));
+        text
     }
 
     fn join(&self, types: &[Type], separator: &str, indent: usize, at_least: Binding) -> String {
@@ -94,10 +116,13 @@ impl Printer<'_> {
     }
 
     fn field(&self, field: &Field, indent: usize) -> String {
-        let comment = field.comment.as_ref().map(|comment| format!("/** {comment} */{}", new_line(indent)));
+        let comment = field.comment.as_ref().filter(|_| self.room.get() > 0);
+        let comment = comment.map(|comment| format!("/** {comment} */{}", new_line(indent)));
         let mark = if field.is_required { "" } else { "?" };
         let value = self.text(&field.value, indent, Binding::Union);
-        format!("{}{}{mark}: {value}", comment.unwrap_or_default(), key(&field.name))
+        let name = self.pay(format!("{}{}", comment.unwrap_or_default(), key(&field.name)));
+        self.room.set(self.room.get().saturating_sub(2 * indent));
+        format!("{name}{mark}: {value}")
     }
 }
 

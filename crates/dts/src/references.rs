@@ -15,8 +15,8 @@ const LISTS: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
 /// Keywords with a schema.
 const SINGLE: [&str; 3] = ["items", "additionalProperties", "additionalItems"];
 
-/// The maximum number of values of an enumeration that is repeated rather than named.
-const MAX_REPEATED_VALUES: usize = 3;
+/// The maximum size in bytes of the values of an enumeration that is repeated rather than named.
+const MAX_REPEATED_BYTES: usize = 40;
 
 /// The maximum length of a name in characters.
 const MAX_NAME_CHARS: usize = 60;
@@ -136,8 +136,8 @@ fn children(schema: &Value) -> Vec<&Value> {
 fn is_short(schema: &Value) -> bool {
     let Some(fields) = schema.as_object() else { return true };
     let has_parts = MAPS.into_iter().chain(LISTS).chain(SINGLE).chain(["$ref", "$dynamicRef", "const"]);
-    let values = fields.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
-    values <= MAX_REPEATED_VALUES && !has_parts.into_iter().any(|key| fields.contains_key(key))
+    let values = fields.get("enum").map_or(0, |values| values.to_string().len());
+    values <= MAX_REPEATED_BYTES && !has_parts.into_iter().any(|key| fields.contains_key(key))
 }
 
 /// Returns the last part of a reference: `Item` of `#/$defs/Item`.

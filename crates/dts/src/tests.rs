@@ -319,6 +319,19 @@ fn large_and_deep_schemas_are_bounded() {
         })
         .collect::<serde_json::Map<_, _>>()
         .into();
+    // Long values and names that are repeated.
+    let repeats = |target: &str, defs: Value| json!({"anyOf": vec![json!({"$ref": target}); 900], "$defs": defs});
+    let described = |target: Value| json!({"properties": (0..900).map(|at| (format!("p{at}"), target.clone())).collect::<serde_json::Map<_, _>>()});
+    let mut long_comment = described(json!({"$ref": "#/$defs/a"}));
+    long_comment["$defs"] = json!({"a": {"description": "\u{1f600}".repeat(200)}});
+    for schema in [
+        repeats("#/$defs/a", json!({"a": {"enum": ["x".repeat(30_000)]}})),
+        repeats("#x", json!({"x".repeat(20_000): {"$anchor": "x", "properties": {"a": {}}}})),
+        long_comment,
+    ] {
+        let text = declared(&schema, Detail::Full);
+        assert!(text.len() < 600_000, "{} bytes", text.len());
+    }
     for schema in [
         json!({"properties": wide}),
         json!({"properties": {"a": deep}}),

@@ -77,7 +77,7 @@ pub(crate) struct Field {
 pub(crate) enum Others {
     /// The schema does not mention them.
     Unmentioned,
-    /// There are none.
+    /// An object has no other properties.
     Forbidden,
     /// They have this type.
     Typed(Box<Type>),
@@ -143,10 +143,10 @@ impl Type {
             (Self::Never, _) | (_, Self::Never) => Self::Never,
             (one, other) if one == other => one,
             (Self::Object(one), Self::Object(other)) => Self::Object(one.merge(other)),
-            (Self::Union(members), other) if members.len() * other.member_count() <= MAX_PAIRS && other.is_narrow() => {
+            (Self::Union(members), other) if other.narrows(&members) => {
                 Self::union(members.into_iter().map(|member| member.intersect(other.clone())))
             }
-            (one, Self::Union(members)) if members.len() * one.member_count() <= MAX_PAIRS && one.is_narrow() => {
+            (one, Self::Union(members)) if one.narrows(&members) => {
                 Self::union(members.into_iter().map(|member| one.clone().intersect(member)))
             }
             (Self::Keyword(keyword), Self::Literal(literal)) | (Self::Literal(literal), Self::Keyword(keyword)) => {
@@ -186,7 +186,12 @@ impl Type {
         }
     }
 
-    /// Returns whether an intersection with a union gets shorter by taking the union's members one by one.
+    /// Returns whether an intersection with the union of these gets shorter by taking them one by one.
+    fn narrows(&self, members: &[Self]) -> bool {
+        let pairs = members.len() * self.member_count();
+        pairs <= MAX_PAIRS && self.is_narrow() && members.iter().all(Self::has_one_kind)
+    }
+
     fn is_narrow(&self) -> bool {
         match self {
             Self::Keyword(_) | Self::Literal(_) => true,
