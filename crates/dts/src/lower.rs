@@ -22,6 +22,9 @@ const MAX_DESCRIPTION_CHARS: usize = 200;
 /// The maximum number of parts of an intersection.
 const MAX_PARTS: usize = 64;
 
+/// The first number that has another one beside it that is not told apart from it.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
 /// Keywords of objects.
 const OBJECT: [&str; 4] = ["properties", "required", "additionalProperties", "patternProperties"];
 /// Keywords of arrays.
@@ -85,24 +88,44 @@ impl<'a> Lowering<'_, 'a> {
             Value::Object(fields) => fields,
             _ => return Type::Unknown,
         };
-        let mut result = self.lower_kind(fields, depth);
+        let mut parts = vec![self.lower_kind(fields, depth)];
         if let Some((_, target)) = self.references.target(schema) {
-            result = result.intersect(self.lower(target, depth));
+            parts.push(self.lower(target, depth));
         }
+        let kinds = fields.get("type").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         if let Some(all) = fields.get("allOf").and_then(Value::as_array) {
             // Without some of its parts, an intersection admits more.
-            result = all.iter().take(MAX_PARTS).fold(result, |result, part| result.intersect(self.lower(part, depth)));
+            parts.extend(all.iter().take(MAX_PARTS).map(|part| self.lower_branch(part, kinds, depth)));
         }
         for key in ["anyOf", "oneOf"] {
             if let Some(choices) = fields.get(key).and_then(Value::as_array).filter(|choices| !choices.is_empty()) {
-                result = result.intersect(Type::union(choices.iter().map(|choice| self.lower(choice, depth))));
+                parts.push(Type::union(choices.iter().map(|choice| self.lower_branch(choice, kinds, depth))));
             }
         }
+        let mut result = Type::intersection(parts);
         // A keyword of OpenAPI.
         if fields.get("nullable") == Some(&Value::Bool(true)) {
             result = Type::union([result, Type::Keyword(Keyword::Null)]);
         }
         result
+    }
+
+    /// As [`lower`](Self::lower), for a part of a schema that names these kinds of values. If the part names none, it describes
+    /// one of them, and admits the others.
+    fn lower_branch(&self, schema: &'a Value, kinds: &[Value], depth: usize) -> Type {
+        let branch = self.lower(schema, depth);
+        let own = match branch {
+            _ if kinds.len() < 2 || schema.get("type").is_some() => return branch,
+            Type::Object(_) => "object",
+            Type::Array(_) | Type::Tuple(_) => "array",
+            _ => return branch,
+        };
+        let others = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != own).map(|kind| match kind {
+            "object" => Type::object(),
+            "array" => Type::Array(Box::new(Type::Unknown)),
+            kind => keyword(kind).map_or(Type::Unknown, Type::Keyword),
+        });
+        Type::union(std::iter::once(branch).chain(others))
     }
 
     /// Returns the type that the keywords of one kind of value describe.
@@ -135,13 +158,9 @@ impl<'a> Lowering<'_, 'a> {
 
     fn lower_named(&self, name: &str, fields: &'a Map<String, Value>, depth: usize) -> Type {
         match name {
-            "string" => Type::Keyword(Keyword::String),
-            "number" | "integer" => Type::Keyword(Keyword::Number),
-            "boolean" => Type::Keyword(Keyword::Boolean),
-            "null" => Type::Keyword(Keyword::Null),
             "array" => self.lower_array(fields, depth),
             "object" => self.lower_object(fields, depth),
-            _ => Type::Unknown,
+            name => keyword(name).map_or(Type::Unknown, Type::Keyword),
         }
     }
 
@@ -228,6 +247,17 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
+/// Returns the type of a kind of values without parts.
+fn keyword(name: &str) -> Option<Keyword> {
+    match name {
+        "string" => Some(Keyword::String),
+        "number" | "integer" => Some(Keyword::Number),
+        "boolean" => Some(Keyword::Boolean),
+        "null" => Some(Keyword::Null),
+        _ => None,
+    }
+}
+
 /// Returns, for each alias, the aliases that it consists of, outside of arrays and objects, and that lead back to it:
 /// TypeScript refuses these. Aliases have consecutive indices from `first` on.
 fn circular_aliases(types: &[Type], first: usize) -> HashMap<usize, HashSet<usize>> {
@@ -290,5 +320,8 @@ fn lower_value(value: &Value, depth: usize) -> Type {
             return Type::Object(Object { fields: fields.collect(), others: Others::Unmentioned });
         }
     };
-    Type::Literal(Literal { keyword, text: literal(value) })
+    // 1.0 is the number 1.
+    let whole = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MAX_WHOLE);
+    let text = whole.map_or_else(|| literal(value), |number| format!("{number:.0}"));
+    Type::Literal(Literal { keyword, text })
 }

@@ -108,6 +108,19 @@ fn combinations_are_unions_and_intersections() {
 }
 
 #[test]
+fn a_part_that_names_no_kind_admits_the_others() {
+    check(
+        &json!({"type": ["object", "null"], "properties": {"a": {}, "b": {}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+        "({ a?: unknown; b?: unknown } | null) & ({ a: unknown } | null | { b: unknown })",
+    );
+    check(
+        &json!({"type": ["string", "array"], "allOf": [{"items": {"type": "number"}}]}),
+        "(string | unknown[]) & (number[] | string)",
+    );
+    check(&json!({"allOf": [{"const": 1}, {"const": 1.0}]}), "1");
+}
+
+#[test]
 fn the_variants_of_a_union_are_kept_with_what_tells_them_apart() {
     // The shape of openai/codex#43902: a list of operations, each with a `type` of its own.
     let variants: Vec<Value> = (0..14)
@@ -313,6 +326,10 @@ fn large_and_deep_schemas_are_bounded() {
         })
         .collect::<serde_json::Map<_, _>>()
         .into();
+    let products: Vec<Value> = (0..40)
+        .map(|at| json!({"anyOf": [{"required": [format!("a{at}")]}, {"required": [format!("b{at}")]}]}))
+        .collect();
+    assert_eq!(type_of(&json!({"allOf": products})).matches(" & ").count(), 12);
     let chain: Value = (0..1_500_usize)
         .map(|at| {
             (format!("d{at}"), json!({"anyOf": [{"$ref": format!("#/$defs/d{}", (at + 1) % 1_500)}, {"type": "null"}]}))

@@ -136,13 +136,39 @@ impl Type {
         }
     }
 
+    /// Returns the type of the values that belong to all of these. Where TypeScript would multiply out unions to too many
+    /// types (it refuses 100,000), the last ones are left out: that admits more.
+    pub(crate) fn intersection(types: impl IntoIterator<Item = Self>) -> Self {
+        // Objects are merged in one go: their properties are many.
+        let (mut objects, mut others) = (Vec::new(), Vec::new());
+        for one in types {
+            match one {
+                Self::Object(object) => objects.push(object),
+                other => others.push(other),
+            }
+        }
+        let object = if objects.is_empty() { Self::Unknown } else { Self::Object(Object::merge(objects)) };
+        let all = others.into_iter().fold(object, Self::intersect);
+        let mut product = 1_usize;
+        match all {
+            Self::Intersection(mut parts) => {
+                parts.retain(|part| {
+                    product = product.saturating_mul(part.member_count());
+                    product <= MAX_PAIRS
+                });
+                if parts.len() == 1 { parts.remove(0) } else { Self::Intersection(parts) }
+            }
+            all => all,
+        }
+    }
+
     /// Returns the type of the values that belong to both.
     pub(crate) fn intersect(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, one) | (one, Self::Unknown) => one,
             (Self::Never, _) | (_, Self::Never) => Self::Never,
             (one, other) if one == other => one,
-            (Self::Object(one), Self::Object(other)) => Self::Object(one.merge(other)),
+            (Self::Object(one), Self::Object(other)) => Self::Object(Object::merge([one, other])),
             (Self::Union(members), other) if other.narrows(&members) => {
                 Self::union(members.into_iter().map(|member| member.intersect(other.clone())))
             }
@@ -156,8 +182,12 @@ impl Type {
                     Self::Never
                 }
             }
-            // A reference to an object type often stands beside `"type": "object"`.
-            (Self::Alias(alias), one) | (one, Self::Alias(alias)) if one == Self::object() => Self::Alias(alias),
+            // A reference to an object type often stands beside `"type": "object"`, and `additionalProperties: false`.
+            (Self::Alias(alias), Self::Object(object)) | (Self::Object(object), Self::Alias(alias))
+                if object.fields.is_empty() && !matches!(object.others, Others::Typed(_)) =>
+            {
+                Self::Alias(alias)
+            }
             (one, other) if one.has_one_kind() && other.has_one_kind() && !one.shares_kind_with(&other) => Self::Never,
             (Self::Keyword(_) | Self::Literal(_), Self::Keyword(_) | Self::Literal(_)) => Self::Never,
             (one, other) => {
@@ -240,8 +270,7 @@ impl Type {
                 other => Some(other.replace_direct_aliases(replace)),
             })),
             Self::Intersection(parts) => {
-                let parts = parts.into_iter().map(|part| part.replace_direct_aliases(replace));
-                parts.fold(Self::Unknown, Self::intersect)
+                Self::intersection(parts.into_iter().map(|part| part.replace_direct_aliases(replace)))
             }
             other => other,
         }
@@ -271,30 +300,32 @@ impl Object {
         self.fields.is_empty() && matches!(self.others, Others::Unmentioned)
     }
 
-    /// Returns the type of the objects that belong to both.
-    fn merge(mut self, other: Self) -> Self {
-        let mut places: HashMap<String, usize> =
-            self.fields.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect();
-        for field in other.fields {
-            if let Some(at) = places.get(&field.name) {
-                let own = &mut self.fields[*at];
-                own.value = std::mem::replace(&mut own.value, Type::Unknown).intersect(field.value);
-                own.is_required |= field.is_required;
-                own.comment = own.comment.take().or(field.comment);
-            } else {
-                places.insert(field.name.clone(), self.fields.len());
-                self.fields.push(field);
+    /// Returns the type of the objects that belong to all of these.
+    fn merge(objects: impl IntoIterator<Item = Self>) -> Self {
+        let mut merged = Self { fields: Vec::new(), others: Others::Unmentioned };
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for object in objects {
+            for field in object.fields {
+                if let Some(at) = places.get(&field.name) {
+                    let own = &mut merged.fields[*at];
+                    own.value = std::mem::replace(&mut own.value, Type::Unknown).intersect(field.value);
+                    own.is_required |= field.is_required;
+                    own.comment = own.comment.take().or(field.comment);
+                } else {
+                    places.insert(field.name.clone(), merged.fields.len());
+                    merged.fields.push(field);
+                }
             }
+            merged.others = match (merged.others, object.others) {
+                (Others::Unmentioned, one) | (one, Others::Unmentioned) => one,
+                // `additionalProperties: false` beside other schemas forbids their properties, too, and is hardly meant so.
+                (Others::Forbidden, Others::Forbidden) => Others::Forbidden,
+                (Others::Forbidden, Others::Typed(value)) | (Others::Typed(value), Others::Forbidden) => {
+                    Others::Typed(value)
+                }
+                (Others::Typed(one), Others::Typed(other)) => Others::Typed(Box::new(one.intersect(*other))),
+            };
         }
-        self.others = match (self.others, other.others) {
-            (Others::Unmentioned, one) | (one, Others::Unmentioned) => one,
-            // `additionalProperties: false` beside other schemas forbids their properties, too, and is hardly meant so.
-            (Others::Forbidden, Others::Forbidden) => Others::Forbidden,
-            (Others::Forbidden, Others::Typed(value)) | (Others::Typed(value), Others::Forbidden) => {
-                Others::Typed(value)
-            }
-            (Others::Typed(one), Others::Typed(other)) => Others::Typed(Box::new(one.intersect(*other))),
-        };
-        self
+        merged
     }
 }
