@@ -32,6 +32,8 @@ pub fn first_sentence(description: &str) -> String {
         let is_last_of_word = text[next..].starts_with(' ');
         let word = text[..next].rsplit(' ').next().unwrap_or_default().trim_start_matches('(');
         let ends = match char {
+            // Not the number of a list's first item.
+            '.' if text[..at].chars().all(|char| char.is_ascii_digit()) => false,
             '.' => is_last_of_word && !ABBREVIATIONS.iter().any(|one| one.eq_ignore_ascii_case(word)),
             '!' | '?' => is_last_of_word,
             '。' | '！' | '？' => true,
@@ -61,13 +63,16 @@ pub(crate) fn comment(description: &str, limits: &[String], max_chars: usize) ->
 pub(crate) fn limits(schema: &Value) -> Vec<String> {
     let mut limits = Vec::new();
     let number = |key: &str| schema.get(key).filter(|value| value.is_number() && !is_limit_of_numbers(value));
+    // In draft 4, these are true or false, and change the others.
+    let is_exclusive = |key: &str| schema.get(key) == Some(&Value::Bool(true));
+    let (above, below) = (is_exclusive("exclusiveMinimum"), is_exclusive("exclusiveMaximum"));
     match (number("minimum"), number("maximum")) {
-        (Some(min), Some(max)) => limits.push(format!("{min} to {max}")),
-        (Some(min), None) => limits.push(format!("at least {min}")),
-        (None, Some(max)) => limits.push(format!("at most {max}")),
-        (None, None) => {}
+        (Some(min), Some(max)) if !above && !below => limits.push(format!("{min} to {max}")),
+        (min, max) => {
+            limits.extend(min.map(|min| format!("{} {min}", if above { "above" } else { "at least" })));
+            limits.extend(max.map(|max| format!("{} {max}", if below { "below" } else { "at most" })));
+        }
     }
-    // In draft 4, these are true or false, and change the ones above.
     limits.extend(number("exclusiveMinimum").map(|min| format!("above {min}")));
     limits.extend(number("exclusiveMaximum").map(|max| format!("below {max}")));
     limits.extend(number("multipleOf").map(|of| format!("multiple of {of}")));
@@ -87,11 +92,13 @@ pub(crate) fn limits(schema: &Value) -> Vec<String> {
             (None, _) => {}
         }
     }
-    let text = |key: &str| schema.get(key).and_then(Value::as_str).map(displayed).filter(|text| is_short(text));
+    // A text that cannot be shown as it is would be another one.
+    let shown = |text: &str| Some(displayed(text)).filter(|shown| is_short(shown) && shown == text);
+    let text = |key: &str| schema.get(key).and_then(Value::as_str).and_then(shown);
     limits.extend(text("format").filter(|format| !format.is_empty()));
     limits.extend(text("pattern").map(|pattern| format!("matches {pattern}")));
-    let default = schema.get("default").map(|default| displayed(&default.to_string()));
-    limits.extend(default.filter(|text| is_short(text)).map(|default| format!("default {default}")));
+    let default = schema.get("default").and_then(|default| shown(&default.to_string()));
+    limits.extend(default.map(|default| format!("default {default}")));
     limits
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use crate::comment::{comment, first_sentence};
 use crate::lower::{Comments, Lowering};
 use crate::print::{Printer, key, new_line};
@@ -24,7 +26,8 @@ pub struct NameCollision {
     pub second: String,
 }
 
-/// Returns the declaration of a single function, after the types that it names.
+/// Returns the declaration of a single function as a member of an interface, after the types that it names. Their names begin
+/// with that of the function.
 ///
 /// # Examples
 /// ```
@@ -45,13 +48,15 @@ pub struct NameCollision {
 #[must_use]
 pub fn describe(function: &FunctionSchema<'_>, detail: Detail) -> String {
     let mut names = TypeNames::default();
-    let parts = names.declare(function, detail, "", 0);
+    let own = identifier(function.name);
+    let parts = names.declare(function, detail, &format!("{own}_"), 0);
     let comment = function_comment(function, detail, 0);
-    let method = parts.method(&identifier(function.name));
+    let method = parts.method(&own);
     format!("{}{comment}{method};\n", names.declarations())
 }
 
-/// Returns declarations that add the functions of a server to the interface `Servers`.
+/// Returns declarations that add the functions of a server to the interface `Servers`, which a host declares a value of. The
+/// names of its types begin with the [`identifier`] of the server: two servers with the same one have to be kept apart.
 ///
 /// # Errors
 /// [`NameCollision`] if two functions have the same [`identifier`].
@@ -135,17 +140,17 @@ impl Parts {
 struct TypeNames {
     known: HashMap<String, String>,
     order: Vec<String>,
+    /// The number of prefixes that were tried for the functions of a name.
+    tries: HashMap<String, u32>,
 }
 
 impl TypeNames {
     /// Returns the types of a function, and adds its named types. Their names begin with the prefix.
     fn declare(&mut self, function: &FunctionSchema<'_>, detail: Detail, prefix: &str, indent: usize) -> Parts {
         let own = format!("{prefix}{}_", identifier(function.name));
-        let prefixes = std::iter::once(prefix.to_owned())
-            .chain(std::iter::once(own.clone()))
-            .chain((2_u32..).map(|number| format!("{own}{number}_")));
-        for prefix in prefixes {
-            let parts = parts(function, detail, &prefix, indent);
+        let mut candidate = prefix.to_owned();
+        loop {
+            let parts = parts(function, detail, &candidate, indent);
             let is_free = |(name, text): &(String, String)| self.known.get(name).is_none_or(|known| known == text);
             if parts.aliases.iter().all(is_free) {
                 for (name, text) in &parts.aliases {
@@ -155,13 +160,32 @@ impl TypeNames {
                 }
                 return parts;
             }
+            // Numbers go on where the last function of this name stopped.
+            let tries = self.tries.entry(own.clone()).or_default();
+            *tries += 1;
+            candidate = if *tries == 1 { own.clone() } else { format!("{own}{tries}_") };
         }
-        unreachable!("there is a prefix for every number")
     }
 
     fn declarations(&self) -> String {
         self.order.iter().flat_map(|name| ["type ", name, " = ", &self.known[name], ";\n"]).collect()
     }
+}
+
+/// Returns whether a schema of an object says no more than that: then a function has no parameter.
+fn takes_nothing(input: &Value) -> bool {
+    let plain = [
+        "$defs",
+        "$schema",
+        "additionalProperties",
+        "definitions",
+        "description",
+        "properties",
+        "required",
+        "title",
+        "type",
+    ];
+    input.as_object().is_none_or(|fields| fields.keys().all(|key| plain.contains(&key.as_str())))
 }
 
 /// Returns the types of a function. The names of its types begin with the prefix.
@@ -196,10 +220,11 @@ fn parts(function: &FunctionSchema<'_>, detail: Detail, prefix: &str, indent: us
     let printer = Printer::new(&names);
     let aliases = names.iter().cloned().zip(types.iter().map(|ty| printer.print(ty, 0))).collect();
     let (is_empty, is_optional) = match &parameter {
-        Type::Object(Object { fields, others }) => {
-            (fields.is_empty() && !matches!(others, Others::Typed(_)), fields.iter().all(|field| !field.is_required))
-        }
-        Type::Unknown => (true, true),
+        Type::Object(Object { fields, others }) => (
+            fields.is_empty() && !matches!(others, Others::Typed(_)) && takes_nothing(function.input),
+            fields.iter().all(|field| !field.is_required),
+        ),
+        Type::Unknown => (takes_nothing(function.input), true),
         _ => (false, false),
     };
     Parts {

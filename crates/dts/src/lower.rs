@@ -88,10 +88,13 @@ impl<'a> Lowering<'_, 'a> {
             Value::Object(fields) => fields,
             _ => return Type::Unknown,
         };
+        let target = self.references.target(schema).map(|(_, target)| self.lower(target, depth));
+        let target = match target {
+            Some(target) if self.references.stand_alone => return target,
+            target => target,
+        };
         let mut parts = vec![self.lower_kind(fields, depth)];
-        if let Some((_, target)) = self.references.target(schema) {
-            parts.push(self.lower(target, depth));
-        }
+        parts.extend(target);
         let kinds = fields.get("type").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         if let Some(all) = fields.get("allOf").and_then(Value::as_array) {
             // Without some of its parts, an intersection admits more.

@@ -15,6 +15,9 @@ const LISTS: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
 /// Keywords with a schema.
 const SINGLE: [&str; 3] = ["items", "additionalProperties", "additionalItems"];
 
+/// Keywords with values that are no schemas.
+const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+
 /// The maximum size in bytes of the values of an enumeration that is repeated rather than named.
 const MAX_REPEATED_BYTES: usize = 40;
 
@@ -29,6 +32,8 @@ pub(crate) struct References<'a> {
     /// The schemas that get a name.
     pub(crate) aliases: Vec<Alias<'a>>,
     places: HashMap<*const Value, usize>,
+    /// Whether a reference makes what stands beside it say nothing, as before draft 2019-09.
+    pub(crate) stand_alone: bool,
 }
 
 /// A schema with a name.
@@ -41,7 +46,10 @@ pub(crate) struct Alias<'a> {
 impl<'a> References<'a> {
     /// Finds the references. `name` is the name of the whole schema, if it needs one.
     pub(crate) fn new(root: &'a Value, name: &str) -> Self {
-        let mut found = Self { root, named: named_schemas(root), aliases: Vec::new(), places: HashMap::new() };
+        let draft = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        let stand_alone = ["draft-03", "draft-04", "draft-06", "draft-07"].into_iter().any(|old| draft.contains(old));
+        let (named, aliases, places) = (named_schemas(root), Vec::new(), HashMap::new());
+        let mut found = Self { root, named, aliases, places, stand_alone };
         let mut uses: HashMap<*const Value, usize> = HashMap::from([(std::ptr::from_ref(root), 1)]);
         let mut targets: Vec<Alias<'a>> = vec![Alias { name: name.to_owned(), schema: root }];
         let mut known = HashSet::from([std::ptr::from_ref(root)]);
@@ -106,7 +114,9 @@ fn named_schemas(root: &Value) -> HashMap<String, &Value> {
         }
         match value {
             Value::Array(items) => rest.extend(items),
-            Value::Object(fields) => rest.extend(fields.values()),
+            Value::Object(fields) => {
+                rest.extend(fields.iter().filter(|(key, _)| !DATA.contains(&key.as_str())).map(|(_, value)| value));
+            }
             _ => {}
         }
     }

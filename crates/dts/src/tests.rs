@@ -108,6 +108,30 @@ fn combinations_are_unions_and_intersections() {
 }
 
 #[test]
+fn older_drafts_are_read_as_they_say() {
+    let sibling = |draft: &str| json!({"$schema": draft, "properties": {"a": {"$ref": "#/definitions/A", "required": ["b"]}}, "definitions": {"A": {"type": "object"}}});
+    let old = declared(&sibling("http://json-schema.org/draft-07/schema#"), Detail::Brief);
+    assert_eq!(old, "f(input?: { a?: Record<string, unknown> }): Promise<unknown>;\n");
+    let new = declared(&sibling("https://json-schema.org/draft/2020-12/schema"), Detail::Brief);
+    assert_eq!(new, "f(input?: { a?: { b: unknown } }): Promise<unknown>;\n");
+    let limits = json!({"properties": {"a": {"type": "number", "minimum": 0, "exclusiveMinimum": true, "maximum": 9}}});
+    let limited = declared(&limits, Detail::Full);
+    assert!(limited.contains("/** above 0, at most 9 */"), "{limited}");
+}
+
+#[test]
+fn a_function_without_a_parameter_takes_none() {
+    for (input, expected) in [
+        (json!({"type": "object"}), "f(): Promise<unknown>;\n"),
+        (json!({"type": "object", "properties": {}, "additionalProperties": false}), "f(): Promise<unknown>;\n"),
+        (json!({"type": "object", "minProperties": 1}), "f(input?: Record<string, unknown>): Promise<unknown>;\n"),
+        (json!({"$ref": "https://example.org/a.json"}), "f(input?: unknown): Promise<unknown>;\n"),
+    ] {
+        assert_eq!(declared(&input, Detail::Brief), expected);
+    }
+}
+
+#[test]
 fn a_part_that_names_no_kind_admits_the_others() {
     check(
         &json!({"type": ["object", "null"], "properties": {"a": {}, "b": {}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
@@ -152,12 +176,12 @@ fn references_become_named_types() {
     let input = json!({"type": "object", "properties": {"root": node.clone()}, "$defs": node["$defs"]});
     assert_eq!(
         declared(&input, Detail::Brief),
-        "type Node = { name: string; children?: Node[] };\nf(input?: { root?: Node }): Promise<unknown>;\n"
+        "type f_Node = { name: string; children?: f_Node[] };\nf(input?: { root?: f_Node }): Promise<unknown>;\n"
     );
     let tree = json!({"type": "object", "additionalProperties": {"$ref": "#"}});
     assert_eq!(
         declared(&tree, Detail::Brief),
-        "type FInput = { [key: string]: FInput };\nf(input: FInput): Promise<unknown>;\n"
+        "type f_FInput = { [key: string]: f_FInput };\nf(input: f_FInput): Promise<unknown>;\n"
     );
     // Used once, so that a name says no more than the type.
     let once =
@@ -177,16 +201,16 @@ fn a_type_that_is_itself_is_no_type() {
     let of =
         |defs: Value| json!({"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/b"}}, "$defs": defs});
     for (schema, expected) in [
-        (json!({"$ref": "#"}), "type FInput = unknown;\nf(input: FInput): Promise<unknown>;\n"),
+        (json!({"$ref": "#"}), "type f_FInput = unknown;\nf(input: f_FInput): Promise<unknown>;\n"),
         (
             of(json!({"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}, "b": true})),
-            "type A = string;\nf(input?: { a?: A; b?: unknown }): Promise<unknown>;\n",
+            "type f_A = string;\nf(input?: { a?: f_A; b?: unknown }): Promise<unknown>;\n",
         ),
         (
             of(
                 json!({"a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "string"}]}, "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}}),
             ),
-            "type A = B | string;\ntype B = unknown;\nf(input?: { a?: A; b?: B }): Promise<unknown>;\n",
+            "type f_A = f_B | string;\ntype f_B = unknown;\nf(input?: { a?: f_A; b?: f_B }): Promise<unknown>;\n",
         ),
     ] {
         assert_eq!(declared(&schema, Detail::Brief), expected);
