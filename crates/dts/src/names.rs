@@ -6,25 +6,7 @@ use serde_json::Value;
 
 use crate::comment::is_hidden;
 
-/// Types of the language and of its library that a name must not hide.
-const TYPES: [&str; 14] = [
-    "any",
-    "bigint",
-    "boolean",
-    "never",
-    "null",
-    "number",
-    "object",
-    "string",
-    "symbol",
-    "undefined",
-    "unknown",
-    "void",
-    "Promise",
-    "Record",
-];
-
-/// Returns the identifier for a name: each character that an identifier cannot have becomes `_`.
+/// Returns the name of a property for a name, which needs no quotes: each character that an identifier cannot have becomes `_`.
 ///
 /// # Examples
 /// ```
@@ -54,12 +36,11 @@ const fn is_part(char: char) -> bool {
     is_start(char) || char.is_ascii_digit()
 }
 
-/// Returns the name of a type: an identifier that begins with a capital, and is no other type's.
+/// Returns the part of a type's name that follows its prefix: it begins with a capital.
 pub(crate) fn type_name(name: &str) -> String {
     let mut chars = name.chars();
     let name: String = chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect();
-    let name = identifier(&name);
-    if TYPES.contains(&name.as_str()) { name + "_" } else { name }
+    identifier(&name)
 }
 
 /// Returns a value as source text of one line. In texts, characters that are not displayed are escaped.
