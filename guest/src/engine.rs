@@ -27,7 +27,7 @@ pub(crate) struct Engine {
 
 /// Functions of the prelude that the guest calls.
 pub(crate) struct Hooks {
-    /// `(grants: string[], secrets: string[]) => void`: makes the granted capabilities exist.
+    /// `(grants: string[], secrets: string[], servers: string[]) => void`: makes the granted capabilities exist.
     pub(crate) grant: Persistent<Function<'static>>,
     /// `() => string | Promise<string>`: finds the tool that a script left, and gives its shape.
     pub(crate) adopt_script: Persistent<Function<'static>>,

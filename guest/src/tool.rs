@@ -127,12 +127,16 @@ fn grant(ctx: &Ctx<'_>, hooks: &Hooks, grants: &[Grant]) -> Result<()> {
         return Ok(());
     }
     let names: Vec<&str> = grants.iter().map(Grant::name).collect();
-    let secrets: Vec<&str> = grants
-        .iter()
-        .filter_map(|grant| if let Grant::Secrets { names } = grant { Some(names) } else { None })
-        .flat_map(|names| names.iter().map(String::as_str))
-        .collect();
-    call_hook(ctx, &hooks.grant, (names, secrets))
+    let (mut secrets, mut servers) = (Vec::new(), Vec::new());
+    for grant in grants {
+        match grant {
+            Grant::Secrets { names } => secrets.extend(names.iter().map(String::as_str)),
+            Grant::Servers { names } => servers.extend(names.iter().map(String::as_str)),
+            // The others have no names.
+            _ => {}
+        }
+    }
+    call_hook(ctx, &hooks.grant, (names, secrets, servers))
 }
 
 /// Runs jobs until the promise is settled, and makes the reply.

@@ -13,7 +13,8 @@ use crate::limits::CallDeadline;
 pub use toolcell_protocol::{
     Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, Grant, HostCall, HostRequest, KvCommitRequest,
     KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError, ParsedHostCall, Payload, PayloadError,
-    Redirect, TimerRequest, ToolCallRequest, UnknownKind, WriteMode,
+    Redirect, ServerCallRequest, ServerDescribeRequest, ServerSearchRequest, TimerRequest, ToolCallRequest,
+    UnknownKind, WriteMode,
 };
 
 /// A provider of host calls.

@@ -43,8 +43,9 @@ pub use error::CallError;
 pub use host_calls::{
     Completion, Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, Grant, HostCall, HostCallDriver,
     HostCalls, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, NoHostCalls,
-    OperationError, OperationOutput, ParsedHostCall, Payload, PayloadError, Redirect, Remaining, TimerRequest, Timers,
-    ToolCallRequest, UnknownKind, WaitOutcome, WaitResult, WriteMode,
+    OperationError, OperationOutput, ParsedHostCall, Payload, PayloadError, Redirect, Remaining, ServerCallRequest,
+    ServerDescribeRequest, ServerSearchRequest, TimerRequest, Timers, ToolCallRequest, UnknownKind, WaitOutcome,
+    WaitResult, WriteMode,
 };
 pub use limits::{
     AcquireError, Budget, BudgetError, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted,

@@ -205,6 +205,7 @@ pages! {
     custom_tools: "docs/guide/custom-tools.md",
     profiling: "docs/guide/profiling.md",
     receipts: "docs/guide/receipts.md",
+    servers: "docs/guide/servers.md",
     testing: "docs/guide/testing.md",
     verify: "docs/guide/verify.md",
 }

@@ -43,7 +43,7 @@ fn the_type_declarations_have_the_globals_that_there_are() {
     });
     let mut declared: Vec<&str> = declared.collect();
     declared.sort_unstable();
-    for (name, grant) in GRANTED_GLOBALS.into_iter().chain([("tools", "tools")]) {
+    for (name, grant) in GRANTED_GLOBALS.into_iter().chain([("servers", "servers"), ("tools", "tools")]) {
         let thrown = SandboxFixture::new().script(format!("function execute() {{ return {name}; }}")).throws();
         assert!(thrown.contains(&format!("it needs the grant `{grant}`")), "{name}: {thrown}");
     }
@@ -51,7 +51,7 @@ fn the_type_declarations_have_the_globals_that_there_are() {
         assert!(GLOBALS.split_whitespace().any(|global| global == name), "{name}");
         assert_ne!(eval(&format!("typeof {name}")), r#""undefined""#, "{name}");
     }
-    let granted = GRANTED_GLOBALS.iter().map(|(name, _)| *name).chain(["tools"]);
+    let granted = GRANTED_GLOBALS.iter().map(|(name, _)| *name).chain(["servers", "tools"]);
     let mut expected: Vec<&str> = WEB_GLOBALS.split_whitespace().chain(granted).collect();
     expected.sort_unstable();
     assert_eq!(declared, expected);

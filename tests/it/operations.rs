@@ -24,6 +24,7 @@ mod reflect;
 mod retire;
 mod run;
 mod search;
+mod servers;
 mod suspend;
 mod verify;
 

@@ -24,7 +24,8 @@ fn frame<'a, T: Serialize + Deserialize<'a> + PartialEq + std::fmt::Debug>(text:
 /// Returns one grant of each kind.
 fn grants() -> Vec<Grant> {
     let secrets = Grant::Secrets { names: vec!["TOKEN".to_owned()] };
-    vec![Grant::Timers, Grant::Net, Grant::Kv, Grant::Files, secrets, Grant::Tools]
+    let servers = Grant::Servers { names: vec!["github".to_owned()] };
+    vec![Grant::Timers, Grant::Net, Grant::Kv, Grant::Files, secrets, Grant::Tools, servers]
 }
 
 /// Returns every frame as its name and its bytes in hexadecimal.

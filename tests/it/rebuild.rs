@@ -210,12 +210,13 @@ fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only()
     whole.reopen();
     assert_eq!(known(&whole), before);
 
-    // The last page belongs to some table or index: that one is damaged, and the rest is readable.
+    // The page before the last belongs to some table or index: that one is damaged, and the rest is readable. The last one
+    // is a page of the schema.
     let mut damaged = fixture.copy();
     let path = damaged.path().join("index.sqlite");
     let mut bytes = fs::read(&path).unwrap();
-    let page = bytes.len() - 4096;
-    bytes[page..].fill(0xa5);
+    let page = bytes.len() - 2 * 4096;
+    bytes[page..][..4096].fill(0xa5);
     overwrite(&path, &bytes);
     assert!(damaged.repair().is_healthy());
     damaged.reopen();
@@ -249,8 +250,8 @@ fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
     for texts_are_damaged in [false, true] {
         let mut bytes = index.clone();
         // Damage any page without decisions: the index is corrupt, and the table of decisions is
-        // readable.
-        let page = (1..bytes.len() / 4096).rev().find(|page| places.iter().all(|at| at / 4096 != *page)).unwrap();
+        // readable. The last page is one of the schema.
+        let page = (1..bytes.len() / 4096 - 1).rev().find(|page| places.iter().all(|at| at / 4096 != *page)).unwrap();
         bytes[page * 4096..][..4096].fill(0xa5);
         if texts_are_damaged {
             for at in &places {

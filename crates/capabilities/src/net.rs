@@ -28,7 +28,9 @@ mod tls;
 
 use std::sync::Arc;
 
-use toolcell_tool::{NetGrant, SecretGrant};
+use ipnet::IpNet;
+use toolcell_protocol::OperationError;
+use toolcell_tool::{NetGrant, Scheme, SecretGrant};
 
 use crate::meters::Meters;
 use crate::roots::Roots;
@@ -37,6 +39,7 @@ use rate_limit::RateLimits;
 use tls::Tls;
 
 pub use dns::{Resolve, SystemResolver};
+pub use redact::{Redactor, RedactorError};
 pub use request::Request;
 pub use response::{Body, Response};
 pub use secret::{Secret, SecretError};
@@ -119,6 +122,20 @@ impl Net {
     pub fn new(config: NetConfig) -> Result<Self, RootsError> {
         let NetConfig { roots, resolver } = config;
         Ok(Self(Arc::new(Shared { tls: Tls::new(roots)?, resolver, rates: RateLimits::default() })))
+    }
+
+    /// Returns an HTTP client for one server of the user's: it follows no redirect, and connects to no private address but
+    /// those in these ranges. A URL whose host is an address is the caller's to check.
+    ///
+    /// # Errors
+    /// `net-tls`: TLS cannot be set up.
+    pub async fn client(&self, scheme: &str, addresses: Vec<IpNet>) -> Result<reqwest::Client, OperationError> {
+        let key = pool::PoolKey {
+            scheme: if scheme == Scheme::Http.name() { Scheme::Http } else { Scheme::Https },
+            addresses: addresses.into(),
+            decompression: pool::Decompression::Library,
+        };
+        pool::ClientPool::new().get_or_create(key, &self.0).await
     }
 
     /// Creates the network session of a run. No connection is opened before its first request.

@@ -10,6 +10,7 @@ mod mcp;
 mod policy;
 mod profile;
 mod receipt;
+mod servers;
 mod store;
 mod testing;
 mod tools;
@@ -41,6 +42,7 @@ pub(crate) use policy::{
 };
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ProfileDiffArgs, ProfileTakeArgs};
 pub(crate) use receipt::ReplayArgs;
+pub(crate) use servers::{ServersArgs, ServersCommand};
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 pub(crate) use testing::{BudgetArgs, BudgetCommand, LearnArgs, RebaseArgs, TestArgs};
 pub(crate) use tools::{
@@ -213,6 +215,8 @@ pub(crate) enum Command {
     Approvals(ApprovalsArgs),
     /// Grant capabilities to a tool, and approve it with them
     Grant(GrantArgs),
+    /// List MCP servers, and review and trust their tools
+    Servers(ServersArgs),
     /// Decide whether a call of another program's tool may run
     Decide(DecideArgs),
     /// Show, check and trust policy files
@@ -233,7 +237,13 @@ impl Command {
     /// Whether the environment affects the command, so that a value that is not understood stops
     /// it. The others describe the program.
     pub(crate) fn obeys_environment(&self) -> bool {
-        !matches!(self, Self::Types(TypesArgs { tools: false }) | Self::Schema(_) | Self::Completions(_) | Self::Man(_))
+        !matches!(
+            self,
+            Self::Types(TypesArgs { tools: false, servers: false })
+                | Self::Schema(_)
+                | Self::Completions(_)
+                | Self::Man(_)
+        )
     }
 
     /// Whether the command works under the policy, so that an invalid policy file stops it.
@@ -262,7 +272,8 @@ impl Command {
             | Self::Import(_)
             | Self::Approvals(_)
             | Self::Grant(_)
-            | Self::Types(TypesArgs { tools: true }) => true,
+            | Self::Servers(_)
+            | Self::Types(TypesArgs { tools: true, .. } | TypesArgs { servers: true, .. }) => true,
             Self::Replay(_)
             | Self::Test(_)
             | Self::Budget(_)
@@ -279,7 +290,7 @@ impl Command {
             | Self::Decide(_)
             | Self::Config(_)
             | Self::Init(_)
-            | Self::Types(TypesArgs { tools: false })
+            | Self::Types(TypesArgs { tools: false, servers: false })
             | Self::Schema(_)
             | Self::Completions(_)
             | Self::Man(_) => false,
@@ -317,7 +328,7 @@ pub(crate) struct ExecArgs {
 
     /// Grant a capability, beside what `grants.drafts` in the policy grants: timers, clock, random,
     /// net=HOST, net=HOST:PORT, kv=SPACE, files=NAME:PATH, files=NAME:PATH:write,
-    /// secrets=NAME@HOST, tools=NAME
+    /// secrets=NAME@HOST, tools=NAME, servers=NAME.TOOL
     #[arg(long, value_name = "GRANT")]
     pub(crate) grant: Vec<String>,
 

@@ -43,6 +43,7 @@ pub(crate) mod config;
 pub(crate) mod decide;
 pub(crate) mod grant;
 pub(crate) mod init;
+pub(crate) mod servers;
 
 pub(crate) mod adapter;
 pub(crate) mod mcp;

@@ -189,7 +189,7 @@ impl CliError {
             Self::File { .. } => Some(message!("use a readable file, or `-` for standard input")),
             Self::NoSources { .. } => Some(message!("use a folder that contains .ts, .mts, .js or .mjs files")),
             Self::UnknownCapability { .. } => {
-                Some(message!("use one of net, timers, clock, random, kv, files, secrets, tools"))
+                Some(message!("use one of net, timers, clock, random, kv, files, secrets, tools, servers"))
             }
             Self::Draft(error) => Some(error.hint().into()),
             Self::ParamsTooLong { .. } => Some(message!("pass less data per call")),

@@ -54,5 +54,7 @@ fn interrupt(cancel: &CancelToken) {
     let (error, text) = (tr!(lang, "error"), tr!(lang, "interrupted; acknowledged writes are kept"));
     // If this write fails, the exit status still reports the interrupt.
     let _ = writeln!(std::io::stderr(), "{error}{}{text}", lang.colon());
+    // What this process has is not dropped.
+    toolcell::end_server_programs();
     std::process::exit(Exit::Interrupted.status().into());
 }

@@ -87,7 +87,10 @@ pub fn main() -> ExitCode {
     let (input, output, errors) = (&mut input, &mut output, &mut errors);
     let color = ColorMode::default();
     let streams = Streams { input, output, errors, output_is_terminal, errors_are_terminal, input_is_terminal, color };
-    run(std::env::args_os(), streams, &cancel).into()
+    let exit = run(std::env::args_os(), streams, &cancel);
+    // Tasks of a runtime that ends with the process may not be dropped.
+    toolcell::end_server_programs();
+    exit.into()
 }
 
 /// Prints a notice of the store to standard error, in the language of this process's arguments. A
@@ -197,6 +200,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Approvals(args) => commands::approvals::run(&args, context),
         Command::Grant(args) => commands::grant::run(&args, context),
+        Command::Servers(args) => commands::servers::run(&args, context),
         Command::Decide(args) => commands::decide::run(&args, context),
         Command::Config(args) => commands::config::run(&args, context),
         Command::Init(args) => commands::init::run(&args, context),

@@ -13,7 +13,7 @@ use toolcell::hook::ToolApproval;
 use toolcell::policy::{Grants, Layer};
 use toolcell::{
     ApprovalError, ApprovalPrompt, CallableTools, Capabilities, Capability, FilesGrant, KvGrant, NetGrant, Policy,
-    PolicyFile, SecretGrant, ToolId, ToolName, Toolbox,
+    PolicyFile, SecretGrant, ServerName, ServerToolName, ServerTools, ToolId, ToolName, Toolbox,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize, Message, message, msgid};
@@ -217,6 +217,7 @@ fn single_grants(grants: &Grants) -> Vec<(Capability, Grants)> {
                 .map(|name| (Capability::Tools, Grants { tools: CallableTools::from_names([name.clone()]), ..none() })),
         ),
     }
+    single.extend(grants.servers.split().map(|servers| (Capability::Servers, Grants { servers, ..none() })));
     single.retain(|(_, grants)| !grants.is_empty());
     single
 }
@@ -389,6 +390,42 @@ fn add_to_rule(rule: &mut Table, capability: Capability, inherited: &Grants, add
             if let (false, Some(names)) = (is_any, to_json(&all.tools).as_ref().and_then(to_toml)) {
                 set(rule, capability.name(), names);
             }
+        }
+        Capability::Servers => add_servers_to_rule(rule, inherited, added)?,
+    }
+    Ok(())
+}
+
+/// Adds the grants of tools of MCP servers.
+fn add_servers_to_rule(rule: &mut Table, inherited: &Grants, added: &Grants) -> Result<(), Message> {
+    const KEY: &str = Capability::Servers.name();
+    if rule.get(KEY).is_some_and(|there| there.as_bool() == Some(false)) {
+        rule.remove(KEY);
+    }
+    let there = subtable(rule, KEY)?;
+    let mut all = Grants::default();
+    for (server, tools) in there.iter() {
+        let words = tools.as_str().and_then(ServerTools::from_word);
+        let named = tools.as_array().map(|names| {
+            let names = names.iter().filter_map(|name| ServerToolName::parse(name.as_str()?).ok());
+            ServerTools::from_names(names)
+        });
+        if let (Ok(server), Some(tools)) = (ServerName::parse(server), words.or(named)) {
+            all.servers.add(server, tools);
+        }
+    }
+    for grants in [inherited, added] {
+        all.extend(grants.for_capability(Capability::Servers));
+    }
+    let rules = all.servers.to_rules().map_err(|server| {
+        message!(
+            "`{server}` is granted by the names of tools or as `reading`, not both: change its rule by hand",
+            server
+        )
+    })?;
+    for (server, tools) in rules {
+        if let Some(tools) = to_toml(&tools) {
+            there.insert(server.as_str(), Item::Value(tools));
         }
     }
     Ok(())

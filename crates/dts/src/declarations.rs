@@ -9,7 +9,7 @@ use crate::lower::{Comments, Lowering};
 use crate::print::{Printer, key, new_line};
 use crate::references::References;
 use crate::types::{Object, Others, Type};
-use crate::{Detail, FunctionSchema, identifier, literal, type_name};
+use crate::{Detail, FunctionSchema, identifier, literal, method_name, type_name};
 
 /// The maximum length of a function's description in characters.
 const MAX_DESCRIPTION_CHARS: usize = 300;
@@ -51,7 +51,7 @@ pub fn describe(function: &FunctionSchema<'_>, detail: Detail) -> String {
     let own = identifier(function.name);
     let parts = names.declare(function, detail, &format!("{own}_"), 0);
     let comment = function_comment(function, detail, 0);
-    let method = parts.method(&own);
+    let method = parts.method(&method_name(function.name));
     format!("{}{comment}{method};\n", names.declarations())
 }
 
@@ -71,7 +71,7 @@ pub fn server_interface(
     let line = new_line(2);
     let prefix = format!("{}_", identifier(server));
     for function in functions {
-        let name = identifier(function.name);
+        let name = method_name(function.name);
         if let Some(first) = known.insert(name.clone(), function.name) {
             let (first, second) = (first.to_owned(), function.name.to_owned());
             return Err(NameCollision { identifier: name, first, second });

@@ -19,7 +19,7 @@ mod types;
 
 pub use comment::first_sentence;
 pub use declarations::{NameCollision, describe, server_interface, tool_calls};
-pub use names::identifier;
+pub use names::{identifier, method_name};
 use names::{is_identifier, literal, type_name};
 use serde_json::Value;
 

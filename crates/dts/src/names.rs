@@ -22,6 +22,23 @@ pub fn identifier(name: &str) -> String {
     identifier
 }
 
+/// Returns the name of a method for a name: the [`identifier`], with `_` behind a name that the language asks of any object.
+///
+/// # Examples
+/// ```
+/// assert_eq!(toolcell_dts::method_name("create-issue"), "create_issue");
+/// assert_eq!(toolcell_dts::method_name("then"), "then_");
+/// ```
+#[must_use]
+pub fn method_name(name: &str) -> String {
+    let mut name = identifier(name);
+    // An object with a method `then` would be taken for a promise.
+    if matches!(name.as_str(), "constructor" | "then" | "toJSON" | "toString" | "valueOf") {
+        name.push('_');
+    }
+    name
+}
+
 /// Returns whether a name is an identifier, or a reserved word, which may stand where a property's name does.
 pub(crate) fn is_identifier(name: &str) -> bool {
     name.starts_with(is_start) && name.chars().all(is_part)

@@ -438,6 +438,26 @@ error_codes! {
     SecretMissing = "secret-missing" => Usage;
     /// A secret is not granted.
     SecretNotGranted = "secret-not-granted" => Usage;
+    /// An MCP server died, answered too late or sent too much.
+    ServerFailed = "server-failed" => ToolFailed;
+    /// A tool of an MCP server returned something else than it declares.
+    ServerResult = "server-result" => ToolFailed;
+    /// The definition of a tool of an MCP server has changed since it was trusted.
+    ServerToolChanged = "server-tool-changed" => Refused;
+    /// A tool of an MCP server failed.
+    ServerToolFailed = "server-tool-failed" => ToolFailed;
+    /// The definition of a tool of an MCP server is not trusted yet.
+    ServerToolNew = "server-tool-new" => Refused;
+    /// An MCP server has no tool of this name, or several that have it in code.
+    ServerToolUnknown = "server-tool-unknown" => NotFound;
+    /// The policy defines no MCP server of this name.
+    ServerUnknown = "server-unknown" => NotFound;
+    /// An MCP server cannot be reached.
+    ServerUnreachable = "server-unreachable" => ToolFailed;
+    /// A tool of an MCP server is not granted.
+    ServersNotGranted = "servers-not-granted" => Refused;
+    /// This build cannot call MCP servers.
+    ServersUnsupported = "servers-unsupported" => Usage;
     /// An MCP session does not exist.
     SessionUnknown = "session-unknown" => Usage;
     /// The server is shutting down, and starts no call of a tool.

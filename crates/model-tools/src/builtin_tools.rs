@@ -6,12 +6,13 @@
 //! Invariant: the list is the same for all callers at all times. The hints are computed from what the
 //! policy can grant.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 use toolcell::policy::Policy;
-use toolcell::{CreateTool, DeleteTool, ListTools, ReflectOnTask, RunCode, RunTool, VerifyTool};
+use toolcell::{Capability, CreateTool, DeleteTool, ListTools, ReflectOnTask, RunCode, RunTool, VerifyTool};
 
 use crate::client_schema;
 use crate::definition::{ToolDefinition, ToolHints};
@@ -105,6 +106,26 @@ impl BuiltinTool {
         }
     }
 
+    /// The description under a policy: a model that may call MCP servers is told how.
+    fn description_under(self, policy: &Policy) -> Cow<'static, str> {
+        let may_call = match self {
+            Self::RunCode => !policy.draft_grants().servers.is_empty(),
+            Self::Create => policy.upper_bound().contains(&Capability::Servers),
+            Self::Run | Self::List | Self::Delete | Self::Reflect | Self::Verify => false,
+        };
+        let servers: Vec<&str> = policy.servers().iter().map(|server| server.name.as_str()).collect();
+        match servers.as_slice() {
+            [first, ..] if may_call => format!(
+                "{} The tools of MCP servers are functions ({}): `await servers.{first}.TOOL({{ … }})`, where \
+                 `await servers.$search(TEXT)` finds tools, and `await servers.$describe(NAME)` declares one.",
+                self.description(),
+                servers.join(", ")
+            )
+            .into(),
+            _ => self.description().into(),
+        }
+    }
+
     /// The fields of the structured content that matter, with their JSON types. The `value` of a run
     /// may be anything, so it has none.
     fn output_fields(self) -> &'static [(&'static str, &'static str)] {
@@ -125,7 +146,7 @@ impl BuiltinTool {
         ToolDefinition {
             name: self.name().into(),
             title: Some(self.title().into()),
-            description: self.description().into(),
+            description: self.description_under(policy),
             input_schema: Arc::clone(input_schema),
             output_schema: Arc::clone(output_schema),
             hints: self.hints(policy),
@@ -203,4 +224,32 @@ pub fn unknown_tool_message(name: &str, known: impl Iterator<Item = BuiltinTool>
     let names: Vec<&str> = known.map(BuiltinTool::name).collect();
     let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
     format!("there is no tool `{name}`; the tools are {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use toolcell::policy::{Layer, PolicyFile};
+
+    use super::*;
+
+    #[test]
+    fn a_model_that_may_call_servers_is_told_how_and_no_other() {
+        let policy = |grants: &str| {
+            let text = format!("[servers.mail]\ncommand = [\"mail\"]\n{grants}");
+            Policy::from_layers([PolicyFile::parse(Layer::User, &text, Path::new("toolcell.toml")).unwrap()]).unwrap()
+        };
+        let says = |tool: BuiltinTool, grants: &str| {
+            let definition = tool.definition(&policy(grants));
+            (definition.description.contains("`await servers.mail.TOOL({ … })`"), definition.hints.open_world)
+        };
+        let (drafts, stored) =
+            ("[grants.drafts]\nservers = { mail = \"any\" }", "[grants.default]\nservers = { mail = \"any\" }");
+        assert_eq!(says(BuiltinTool::RunCode, drafts), (true, true));
+        assert_eq!(says(BuiltinTool::RunCode, stored), (false, false));
+        assert_eq!(says(BuiltinTool::Create, stored), (true, false));
+        assert_eq!(says(BuiltinTool::Create, ""), (false, false));
+        assert_eq!(says(BuiltinTool::Run, stored), (false, true));
+    }
 }

@@ -45,7 +45,7 @@ impl ToolHints {
     /// Returns the hints of a run that is granted no more than these capabilities.
     pub(crate) fn for_run(granted: &BTreeSet<Capability>) -> Self {
         let has = |capability| granted.contains(&capability);
-        let open_world = has(Capability::Net) || has(Capability::Tools);
+        let open_world = has(Capability::Net) || has(Capability::Tools) || has(Capability::Servers);
         let changes = open_world || has(Capability::Kv) || has(Capability::Files);
         // The result depends on the parameters alone, unless the tool has the real clock or real
         // randomness.

@@ -14,6 +14,7 @@ use crate::command::HookAction;
 use crate::grant_rules::Rule;
 use crate::limits::Limit;
 use crate::provenance::{Effective, Origin, Setting, toml_list, toml_string};
+use crate::servers::ServerDefinition;
 use crate::{OnAuditFailure, Policy};
 
 impl Policy {
@@ -54,6 +55,13 @@ impl Policy {
             ignored: Vec::new(),
         }));
         settings.extend(self.external_tools.settings());
+        settings.extend(self.servers.iter().map(ServerDefinition::to_setting));
+        settings.extend(self.ignored_servers.iter().map(|server| {
+            let own = self.servers.iter().find(|own| own.name == server.name).map(ServerDefinition::to_setting);
+            let Setting { key, value, origin, .. } = server.to_setting();
+            let (used, place) = own.map_or_else(|| ("none".to_owned(), Origin::BuiltIn), |own| (own.value, own.origin));
+            Setting { key, value: used, origin: place, ignored: vec![(value, origin)] }
+        }));
         settings
     }
 

@@ -29,6 +29,7 @@ use crate::problem::{GrantedFolder, PolicyError, PolicyParser, escape_for_displa
 use crate::provenance::{Layer, Sourced, toml_key};
 use crate::raw::{RawContents, RawExternalRule, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
 use crate::schema::SCHEMA;
+use crate::servers::ServerDefinition;
 
 /// The maximum size of a file in bytes. A project's file is untrusted.
 const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -69,6 +70,7 @@ pub struct PolicyFile {
     pub(super) hooks: Vec<HookDefinition>,
     pub(super) external_default: Option<Sourced<CallDecision>>,
     pub(super) external_rules: Vec<ExternalRule>,
+    pub(super) servers: Vec<ServerDefinition>,
 }
 
 impl PolicyFile {
@@ -165,6 +167,7 @@ impl PolicyParser<'_> {
             hooks: self.parse_hooks(form.hooks, hash),
             external_default: self.sourced(form.external_tools.default.as_ref(), |decision| decision),
             external_rules: self.parse_external_rules(form.external_tools.rules),
+            servers: self.parse_servers(form.servers),
         }
     }
 

@@ -19,6 +19,7 @@ mod provenance;
 mod raw;
 mod raw_grants;
 mod schema;
+mod servers;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,7 @@ pub use grant_rules::{GrantDecision, GrantVerdict};
 pub use limits::{Limit, LimitError, LimitOverrides};
 pub use problem::{PolicyError, PolicyProblem};
 pub use provenance::{Layer, Origin, Setting};
+pub use servers::{ServerDefinition, ServerHints, ServerTransport, Template};
 pub use suggest::{SuggestedArgument, suggest_arguments, suggest_grant};
 pub use toolcell_tool::Grants;
 
@@ -104,6 +106,9 @@ pub struct Policy {
     folders: Vec<GrantedFolder>,
     hooks: Vec<HookDefinition>,
     external_tools: ExternalRules,
+    servers: Vec<ServerDefinition>,
+    /// The servers that projects define, which are ignored.
+    ignored_servers: Vec<ServerDefinition>,
     files: Vec<(Layer, Arc<Path>)>,
 }
 
@@ -125,6 +130,8 @@ impl Default for Policy {
             folders: Vec::new(),
             hooks: Vec::new(),
             external_tools: ExternalRules::default(),
+            servers: Vec::new(),
+            ignored_servers: Vec::new(),
             files: Vec::new(),
         }
     }
@@ -173,6 +180,10 @@ impl Policy {
         problem::check_hook_names_differ(&self.hooks, &file.hooks)?;
         self.hooks.extend(file.hooks);
         self.external_tools.apply(file.external_default.as_ref(), file.external_rules);
+        match file.layer {
+            Layer::User => self.servers.extend(file.servers),
+            Layer::Project => self.ignored_servers.extend(file.servers),
+        }
         self.files.push((file.layer, file.path));
         Ok(())
     }
@@ -355,6 +366,12 @@ impl Policy {
     #[must_use]
     pub fn decide_external(&self, tool_name: &str, args: &Value) -> Option<ExternalRuling> {
         self.external_tools.decide(tool_name, args)
+    }
+
+    /// Returns the MCP servers whose tools code may call, by name.
+    #[must_use]
+    pub fn servers(&self) -> &[ServerDefinition] {
+        &self.servers
     }
 
     /// Returns the JSON Schema of a policy file, for editors.

@@ -13,13 +13,16 @@ use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_tool::Capability;
 use toolcell_tool::{
     Access, CallableTools, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HOSTS_LIMIT, HostPattern, KvGrant,
-    NetGrant, PathPrefix, SecretGrant, SecretName, SpaceName, ToolId, parse_address_range,
+    NetGrant, PathPrefix, SecretGrant, SecretName, ServerName, ServerToolName, ServerTools, ServersGrant, SpaceName,
+    ToolId, parse_address_range,
 };
 
 use crate::grant_rules::{Rule, Scope};
 use crate::problem::{PolicyParser, escape_for_display};
 use crate::provenance::Sourced;
-use crate::raw_grants::{OrFalse, RawFilesRule, RawKvRule, RawNetRule, RawRule, RawSecretRule, RawToolsRule};
+use crate::raw_grants::{
+    OrFalse, RawFilesRule, RawKvRule, RawNetRule, RawRule, RawSecretRule, RawServerRule, RawServerRules, RawToolsRule,
+};
 
 /// A parsed value with its span.
 struct Located<T> {
@@ -57,12 +60,14 @@ impl PolicyParser<'_> {
         });
         let kv = form.kv.as_ref().map(|kv| self.parse_kv(kv));
         let tools = form.tools.as_ref().map(|tools| self.parse_tools(tools));
+        let servers = form.servers.as_ref().map(|servers| self.parse_server_grants(servers));
         for (capability, said) in [
             (Capability::Net, net),
             (Capability::Kv, kv),
             (Capability::Files, files),
             (Capability::Secrets, secrets),
             (Capability::Tools, tools),
+            (Capability::Servers, servers),
         ] {
             if let Some(said) = said {
                 says.insert(capability, said);
@@ -243,6 +248,29 @@ impl PolicyParser<'_> {
             }
         };
         Sourced { value: Grants { tools, ..Grants::default() }, origin: self.origin(&said.span()) }
+    }
+
+    fn parse_server_grants(&mut self, said: &Spanned<OrFalse<RawServerRules>>) -> Sourced<Grants> {
+        let mut servers = ServersGrant::default();
+        if let OrFalse::Granted(rules) = said.get_ref() {
+            for (name, rule) in rules {
+                let Some(server) = self.parse_text(name, ServerName::parse) else { continue };
+                let tools = match rule {
+                    // The schema admits no other word.
+                    RawServerRule::Word(word) => ServerTools::from_word(word),
+                    RawServerRule::Named(names) => {
+                        let names = names.iter().filter_map(|name| self.parse_text(name, ServerToolName::parse));
+                        Some(ServerTools::from_names(names.collect::<Vec<_>>()))
+                    }
+                };
+                if let Some(tools) = tools {
+                    servers.add(server, tools);
+                }
+            }
+        }
+        let origin = self.origin(&said.span());
+        let grants = self.report_error(Grants { servers, ..Grants::default() }.validate(), &said.span());
+        Sourced { value: grants.unwrap_or_default(), origin }
     }
 
     /// Reports a list in a grant that is too long: the conflict check compares all pairs.

@@ -16,6 +16,7 @@ use crate::duplicates::Duplicates;
 use crate::external_tools::CallDecision;
 use crate::limits::{DEFAULT_MAX_TOOLS, Limit, MAX_TOOLS_LIMIT};
 use crate::raw_grants::RawRule;
+use crate::servers::RawServer;
 
 /// The rights and limits of the tools that agents write. A project's file can only narrow what the
 /// user's file allows.
@@ -52,6 +53,10 @@ pub(super) struct RawPolicy {
     /// The calls of tools that Toolcell does not run, such as the shell tool of an agent, for
     /// which a program asks `toolcell decide`.
     pub(super) external_tools: RawExternalTools,
+    /// The MCP servers whose tools code may call, by the name under which it calls them. Only the
+    /// user's file defines servers.
+    #[schemars(with = "BTreeMap<String, RawServer>")]
+    pub(super) servers: BTreeMap<Spanned<String>, RawServer>,
 }
 
 /// A language of messages.

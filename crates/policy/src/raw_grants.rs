@@ -4,6 +4,7 @@
 //! [`RawPolicy`](super::raw::RawPolicy).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -45,6 +46,11 @@ pub(super) struct RawRule {
     /// The other tools that may be called: a list of names, or `"any"`; `false` for none.
     #[schemars(with = "OrFalse<RawToolsRule>")]
     pub(super) tools: Option<Spanned<OrFalse<RawToolsRule>>>,
+    /// The tools of MCP servers that may be called, by server: a list of names, `"any"`, or
+    /// `"reading"` for those that the server marks as reading, if `servers.NAME.hints` is
+    /// `"believe"`; `false` for none.
+    #[schemars(with = "OrFalse<BTreeMap<String, RawServerRule>>")]
+    pub(super) servers: Option<Spanned<OrFalse<RawServerRules>>>,
     /// The full identifier that the tool must have; another tool with the same name gets nothing
     /// from this rule. Only valid in `grants.tools.NAME`.
     #[schemars(with = "String")]
@@ -204,6 +210,53 @@ impl JsonSchema for RawToolsRule {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [
             { "type": "string", "enum": ["any"] },
+            { "type": "array", "minItems": 1, "items": { "type": "string" } },
+        ] })
+    }
+}
+
+/// The tools that may be called, by server.
+pub(super) type RawServerRules = BTreeMap<Spanned<String>, RawServerRule>;
+
+/// The tools of a server that may be called.
+#[derive(Debug)]
+pub(super) enum RawServerRule {
+    Word(String),
+    Named(Vec<Spanned<String>>),
+}
+
+impl<'de> Deserialize<'de> for RawServerRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ServerRuleVisitor;
+
+        impl<'de> Visitor<'de> for ServerRuleVisitor {
+            type Value = RawServerRule;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of names, `\"any\"` or `\"reading\"`")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<RawServerRule, E> {
+                Ok(RawServerRule::Word(word.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, names: A) -> Result<RawServerRule, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(names)).map(RawServerRule::Named)
+            }
+        }
+
+        deserializer.deserialize_any(ServerRuleVisitor)
+    }
+}
+
+impl JsonSchema for RawServerRule {
+    fn schema_name() -> Cow<'static, str> {
+        "ServerToolsForm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": ["any", "reading"] },
             { "type": "array", "minItems": 1, "items": { "type": "string" } },
         ] })
     }

@@ -5,6 +5,7 @@
 //! names nothing, it contains a placeholder for the user to fill in. An argument can be pasted into
 //! a shell, whatever the tool names.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use toolcell_i18n::{Message, message};
 
@@ -38,8 +39,30 @@ pub fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&Capa
         Capability::Secrets => return each(&|name| format!("name = {}, hosts = [\"…\"]", toml_string(name))),
         Capability::Tools if named.is_empty() => format!("`[{key}] tools = [\"…\"]`"),
         Capability::Tools => format!("`[{key}] tools = {}`", toml_list(&named)),
+        Capability::Servers => {
+            let by_server = tools_by_server(&named);
+            let each = by_server.iter().map(|(server, tools)| format!("{} = {tools}", toml_key(server)));
+            let each =
+                if named.is_empty() { "… = [\"…\"]".to_owned() } else { each.collect::<Vec<_>>().join(", ") };
+            format!("`[{key}] servers = {{ {each} }}`")
+        }
     };
     Message::verbatim(line)
+}
+
+/// Returns the tools that parts such as `github.create_issue` name, as TOML, by server.
+fn tools_by_server<'n>(named: &[&'n str]) -> BTreeMap<&'n str, String> {
+    let mut tools: BTreeMap<&str, Option<Vec<&str>>> = BTreeMap::new();
+    for part in named {
+        let (server, tool) = part.split_once('.').map_or((*part, None), |(server, tool)| (server, Some(tool)));
+        let known = tools.entry(server).or_insert_with(|| Some(Vec::new()));
+        *known = known.take().zip(tool).map(|(mut known, tool)| {
+            known.push(tool);
+            known
+        });
+    }
+    let to_toml = |tools: Option<Vec<&str>>| tools.map_or_else(|| toml_string("any"), toml_list);
+    tools.into_iter().map(|(server, tools)| (server, to_toml(tools))).collect()
 }
 
 /// The maximum number of names of one capability in a suggestion. A tool that names more gets a
@@ -69,6 +92,7 @@ pub fn suggest_arguments(capability: Capability, need: Option<&CapabilityNeed>) 
         Capability::Files => "files=NAME:PATH".to_owned(),
         Capability::Secrets => "secrets=NAME@HOST".to_owned(),
         Capability::Tools => "tools=NAME".to_owned(),
+        Capability::Servers => "servers=NAME.TOOL".to_owned(),
     };
     let named = need.iter().filter(|need| need.named.len() <= MAX_NAMES).flat_map(|need| &need.named);
     let named: Vec<&str> = named.map(String::as_str).collect();
@@ -83,7 +107,9 @@ pub fn suggest_arguments(capability: Capability, need: Option<&CapabilityNeed>) 
         }
         Capability::Timers | Capability::Clock | Capability::Random => Vec::new(),
         Capability::Kv => named.first().map(|space| format!("kv={space}")).into_iter().collect(),
-        Capability::Net | Capability::Tools => named.iter().map(|part| format!("{name}={part}")).collect(),
+        Capability::Net | Capability::Tools | Capability::Servers => {
+            named.iter().map(|part| format!("{name}={part}")).collect()
+        }
     };
     let texts = if texts.is_empty() { vec![placeholder.clone()] } else { texts };
     let has_placeholder = |text: &str| {
@@ -159,6 +185,12 @@ mod tests {
         check(Capability::Secrets, &["T"], "`[[grants.tools.fetch-json.secrets]] name = \"T\", hosts = [\"…\"]`");
         check(Capability::Tools, &["a", "b"], "`[grants.tools.fetch-json] tools = [\"a\", \"b\"]`");
         check(Capability::Tools, &[], "`[grants.tools.fetch-json] tools = [\"…\"]`");
+        check(
+            Capability::Servers,
+            &["a.x", "a.y", "b"],
+            "`[grants.tools.fetch-json] servers = { a = [\"x\", \"y\"], b = \"any\" }`",
+        );
+        check(Capability::Servers, &[], "`[grants.tools.fetch-json] servers = { … = [\"…\"] }`");
         check(Capability::Net, &["x\"\n]"], "`[[grants.tools.fetch-json.net]] host = \"x\\\"\\n]\"`");
     }
 
@@ -199,6 +231,7 @@ mod tests {
         check_arguments(Capability::Files, &["in"], &[("files=in:PATH", false)]);
         check_arguments(Capability::Files, &[], &[("files=NAME:PATH", false)]);
         check_arguments(Capability::Secrets, &["T"], &[("secrets=T@HOST", false)]);
+        check_arguments(Capability::Servers, &["a.x", "b"], &[("servers=a.x", true), ("servers=b", true)]);
         check_arguments(Capability::Tools, &["one", "two"], &[("tools=one", true), ("tools=two", true)]);
     }
 }

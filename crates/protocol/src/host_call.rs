@@ -40,6 +40,12 @@ pub enum HostRequest {
     File(FileAction, Payload<FileRequest>),
     /// `tools.call`: call another tool or a host function.
     ToolCall(Payload<ToolCallRequest>),
+    /// `servers.call`: call a tool of an MCP server.
+    ServerCall(Payload<ServerCallRequest>),
+    /// `servers.search`: find tools of MCP servers.
+    ServerSearch(Payload<ServerSearchRequest>),
+    /// `servers.describe`: declare a tool of an MCP server in TypeScript.
+    ServerDescribe(Payload<ServerDescribeRequest>),
     /// A kind that this version does not know. The guest of this version sends none.
     Unknown(UnknownKind),
 }
@@ -209,6 +215,33 @@ pub struct ToolCallRequest {
     pub params: Box<RawValue>,
 }
 
+/// The arguments of a call of a server's tool.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ServerCallRequest {
+    /// The name of the server.
+    pub server: String,
+    /// The name of the tool, as the server names it or as code does.
+    pub tool: String,
+    /// The input as JSON text.
+    pub input: Box<RawValue>,
+}
+
+/// The arguments of a search for tools of servers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ServerSearchRequest {
+    /// What the tool is to do.
+    pub query: String,
+    /// The maximum number of tools.
+    pub limit: Option<u32>,
+}
+
+/// The arguments of a description of a server's tool.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ServerDescribeRequest {
+    /// The tool, as `server.tool`.
+    pub tool: String,
+}
+
 impl HostRequest {
     /// Parses the kind and the payload of a host call.
     #[must_use]
@@ -228,6 +261,9 @@ impl HostRequest {
             "files.remove" => Self::File(FileAction::Remove, parse(payload)),
             "files.mkdir" => Self::File(FileAction::MakeFolder, parse(payload)),
             "tools.call" => Self::ToolCall(parse(payload)),
+            "servers.call" => Self::ServerCall(parse(payload)),
+            "servers.search" => Self::ServerSearch(parse(payload)),
+            "servers.describe" => Self::ServerDescribe(parse(payload)),
             kind if kind.starts_with("kv.") => Self::Unknown(UnknownKind::Kv),
             kind if kind.starts_with("files.") => Self::Unknown(UnknownKind::Files),
             _ => Self::Unknown(UnknownKind::Other),

@@ -27,8 +27,8 @@ pub use frame::{FrameError, decode, encode};
 #[cfg(feature = "host")]
 pub use host_call::{
     FetchReadRequest, FetchRequest, FileAction, FileRequest, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest,
-    KvVersionCheck, KvWriteRequest, ParsedHostCall, Payload, PayloadError, Redirect, TimerRequest, ToolCallRequest,
-    UnknownKind, WriteMode,
+    KvVersionCheck, KvWriteRequest, ParsedHostCall, Payload, PayloadError, Redirect, ServerCallRequest,
+    ServerDescribeRequest, ServerSearchRequest, TimerRequest, ToolCallRequest, UnknownKind, WriteMode,
 };
 #[cfg(feature = "host")]
 pub use operation_error::OperationError;
@@ -38,7 +38,7 @@ pub use request::{Call, CompletionRef, Effects, Grant, Load, OperationErrorRef, 
 /// The version of everything in this crate; the guest exports it as `abi_version`, the host refuses another one.
 ///
 /// `fixtures/protocol/` holds golden frames of this version: a change of the bytes needs a new number.
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;
 
 /// The maximum nesting of arrays and objects in parameters and results, in levels.
 ///

@@ -23,6 +23,11 @@ pub enum Grant {
     },
     /// `tools`: calls of other tools.
     Tools,
+    /// `servers`: calls of tools of MCP servers.
+    Servers {
+        /// The names of the servers, each an identifier of JavaScript.
+        names: Vec<String>,
+    },
 }
 
 impl Grant {
@@ -36,6 +41,7 @@ impl Grant {
             Self::Files => "files",
             Self::Secrets { .. } => "secrets",
             Self::Tools => "tools",
+            Self::Servers { .. } => "servers",
         }
     }
 }

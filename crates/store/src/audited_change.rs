@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use toolcell_i18n::Message;
-use toolcell_tool::{Status, ToolId, ToolName, ToolSpec};
+use toolcell_tool::{ServerName, Status, ToolId, ToolName, ToolSpec};
 
 use crate::approvals::{Approval, Approvals, DecisionOutcome};
 use crate::audit::AuditEvent;
@@ -15,6 +15,7 @@ use crate::catalog::{
 };
 use crate::error::Fault;
 use crate::maintenance::{GcReport, Maintenance};
+use crate::trusted_definitions::{TrustedDefinition, TrustedDefinitions};
 use crate::version::Scores;
 
 /// A change with its audit event. The store fills in what the event says about the outcome.
@@ -24,6 +25,7 @@ pub struct AuditedChange<'a> {
     pub(crate) approvals: Approvals<'a>,
     pub(crate) bundles: Bundles<'a>,
     pub(crate) maintenance: Maintenance<'a>,
+    pub(crate) trusted_definitions: TrustedDefinitions<'a>,
     pub(crate) event: AuditEvent<'a>,
 }
 
@@ -90,6 +92,23 @@ impl AuditedChange<'_> {
     /// Same as [`Catalog::deprecate`].
     pub fn deprecate(self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecationError> {
         self.catalog.deprecate_audited(id, successor, Some(self.event))
+    }
+
+    /// Replaces the trusted definitions of a server by these. The audit line records their number.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn trust_server_tools(
+        self,
+        server: &ServerName,
+        tools: &[TrustedDefinition],
+        by: &str,
+        at: Timestamp,
+    ) -> Result<(), Fault> {
+        let mut event = self.event;
+        event.name = Some(server.to_string());
+        event.details.count = Some(tools.len() as u64);
+        self.trusted_definitions.replace_audited(server, tools, by, at, event)
     }
 
     /// Same as [`Bundles::import`]. The audit line records the number of imported tools.

@@ -38,6 +38,7 @@ mod maintenance;
 mod nonces;
 mod runs;
 mod suspended;
+mod trusted_definitions;
 
 mod audited_change;
 mod store;
@@ -73,4 +74,5 @@ pub use runs::{
 };
 pub use store::Store;
 pub use suspended::{SUSPENDED_LIMIT, SuspendError, Suspended, SuspendedRow};
+pub use trusted_definitions::{TrustedDefinition, TrustedDefinitions};
 pub use version::{Scores, VersionEvent};

@@ -22,6 +22,7 @@ use crate::nonces::Nonces;
 use crate::runs::{RunState, Runs};
 use crate::store_key::LazyStoreKey;
 use crate::suspended::Suspended;
+use crate::trusted_definitions::TrustedDefinitions;
 
 /// A store of tools. Threads share one value; several processes may open the same directory.
 ///
@@ -116,6 +117,12 @@ impl Store {
         Approvals::new(&self.db)
     }
 
+    /// The definitions of tools of MCP servers that a person trusted.
+    #[must_use]
+    pub fn trusted_definitions(&self) -> TrustedDefinitions<'_> {
+        TrustedDefinitions::new(&self.db)
+    }
+
     /// The suspended runs.
     #[must_use]
     pub fn suspended(&self) -> Suspended<'_> {
@@ -185,6 +192,7 @@ impl Store {
             approvals: self.approvals(),
             bundles: self.bundles(),
             maintenance: self.maintenance(),
+            trusted_definitions: self.trusted_definitions(),
             event,
         }
     }

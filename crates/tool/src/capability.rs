@@ -27,12 +27,23 @@ pub enum Capability {
     Secrets,
     /// Calls of other tools.
     Tools,
+    /// Calls of tools of MCP servers.
+    Servers,
 }
 
 impl Capability {
     /// All capabilities, in declaration order.
-    pub const ALL: [Self; 8] =
-        [Self::Net, Self::Timers, Self::Clock, Self::Random, Self::Kv, Self::Files, Self::Secrets, Self::Tools];
+    pub const ALL: [Self; 9] = [
+        Self::Net,
+        Self::Timers,
+        Self::Clock,
+        Self::Random,
+        Self::Kv,
+        Self::Files,
+        Self::Secrets,
+        Self::Tools,
+        Self::Servers,
+    ];
 
     /// Returns the name used in policies, JSON and messages.
     #[must_use]
@@ -46,6 +57,7 @@ impl Capability {
             Self::Files => "files",
             Self::Secrets => "secrets",
             Self::Tools => "tools",
+            Self::Servers => "servers",
         }
     }
 
@@ -73,6 +85,7 @@ impl Capability {
             Self::Files => Some(msgid!("folders")),
             Self::Secrets => Some(msgid!("secret names")),
             Self::Tools => Some(msgid!("tool names")),
+            Self::Servers => Some(msgid!("servers and their tools")),
         }
     }
 }

@@ -13,6 +13,7 @@ mod identifier;
 mod net;
 mod path;
 mod secret;
+mod servers;
 mod storage;
 mod tools;
 
@@ -32,6 +33,7 @@ pub use identifier::{FolderName, SecretName, SpaceName};
 pub use net::{Method, NetGrant, NetPart, NetRequest, Scheme, parse_address_range};
 pub use path::PathPrefix;
 pub use secret::{SecretGrant, SecretLocation};
+pub use servers::{ServerName, ServerToolName, ServerTools, ServersGrant};
 pub use storage::{Access, FilesGrant, KvGrant};
 pub use tools::CallableTools;
 
@@ -93,6 +95,9 @@ pub struct Grants {
     /// Other tools that the tool may call.
     #[serde(skip_serializing_if = "CallableTools::is_empty")]
     pub tools: CallableTools,
+    /// Tools of MCP servers that the tool may call.
+    #[serde(skip_serializing_if = "ServersGrant::is_empty")]
+    pub servers: ServersGrant,
 }
 
 impl Grants {
@@ -114,6 +119,7 @@ impl Grants {
             Capability::Files => !self.files.is_empty(),
             Capability::Secrets => !self.secrets.is_empty(),
             Capability::Tools => !self.tools.is_empty(),
+            Capability::Servers => !self.servers.is_empty(),
         }
     }
 
@@ -142,6 +148,7 @@ impl Grants {
             Capability::Files => self.files.clone_from(&of.files),
             Capability::Secrets => self.secrets.clone_from(&of.secrets),
             Capability::Tools => self.tools.clone_from(&of.tools),
+            Capability::Servers => self.servers.clone_from(&of.servers),
         }
     }
 
@@ -157,6 +164,7 @@ impl Grants {
             files: intersect_pairwise(&self.files, &other.files, FilesGrant::intersect, |one, two| one == two),
             secrets: intersect_pairwise(&self.secrets, &other.secrets, SecretGrant::intersect, |one, two| one == two),
             tools: self.tools.intersect(&other.tools),
+            servers: self.servers.intersect(&other.servers),
         }
     }
 
@@ -167,7 +175,7 @@ impl Grants {
     }
 
     /// Returns the grants of one capability, restricted to the parts that a tool asks for by name:
-    /// hosts, a space, folders, secrets or tools. Capabilities without parts are returned whole.
+    /// hosts, a space, folders, secrets, tools, or servers and their tools. Capabilities without parts are returned whole.
     #[must_use]
     pub fn restrict_to(&self, capability: Capability, named: &BTreeSet<String>) -> Self {
         let mut only = self.for_capability(capability);
@@ -190,6 +198,11 @@ impl Grants {
             Capability::Tools => {
                 let callees = named.iter().filter_map(|name| CallableTools::parse_name(name).ok());
                 only.tools = only.tools.intersect(&CallableTools::from_names(callees));
+            }
+            Capability::Servers => {
+                let mut asked = ServersGrant::default();
+                named.iter().filter_map(|name| ServersGrant::parse_part(name).ok()).for_each(|part| asked.extend(part));
+                only.servers = only.servers.intersect(&asked);
             }
         }
         only
@@ -229,6 +242,7 @@ impl Grants {
         ] {
             check_range(what, count as u64, 0, GRANTS_LIMIT as u64)?;
         }
+        self.servers.validate()?;
         if let Some(name) = first_duplicate(self.files.iter().map(|folder| folder.name.as_str())) {
             return Err(GrantError::new(message!("folder name"), name, message!("two folders have it")));
         }
@@ -251,6 +265,7 @@ impl Localize for Grants {
                 Capability::Files => join(&self.files),
                 Capability::Secrets => join(&self.secrets),
                 Capability::Tools => self.tools.localize(),
+                Capability::Servers => self.servers.localize(),
             };
             message!("{capability} ({parts})", capability = capability.name(), parts)
         });
@@ -287,14 +302,15 @@ struct RawGrants {
     files: Vec<FilesGrant>,
     secrets: Vec<SecretGrant>,
     tools: CallableTools,
+    servers: ServersGrant,
 }
 
 impl TryFrom<RawGrants> for Grants {
     type Error = GrantError;
 
     fn try_from(form: RawGrants) -> Result<Self, GrantError> {
-        let RawGrants { timers, clock, random, net, kv, files, secrets, tools } = form;
-        Self { timers, clock, random, net, kv, files, secrets, tools }.validate()
+        let RawGrants { timers, clock, random, net, kv, files, secrets, tools, servers } = form;
+        Self { timers, clock, random, net, kv, files, secrets, tools, servers }.validate()
     }
 }
 

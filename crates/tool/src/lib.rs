@@ -23,7 +23,8 @@ pub use example::{Example, ExampleSource, Expectation, Postconditions};
 pub use grants::{
     Access, Bytes, CallableTools, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants,
     HOSTS_LIMIT, HostPattern, KvGrant, MAX_BYTES, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme,
-    SecretGrant, SecretLocation, SecretName, SpaceName, parse_address_range,
+    SecretGrant, SecretLocation, SecretName, ServerName, ServerToolName, ServerTools, ServersGrant, SpaceName,
+    parse_address_range,
 };
 pub use id::{IdError, IdPrefix, ToolId};
 pub use metadata::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, MAX_COST, MetadataError, TAG_LIMIT, TAGS_LIMIT, ToolMetadata};

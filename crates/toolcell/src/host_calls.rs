@@ -30,11 +30,17 @@ mod nested;
 mod net;
 #[cfg(not(feature = "net"))]
 mod no_net;
+#[cfg(not(feature = "servers"))]
+mod no_servers;
 mod open;
 mod pending;
 mod protected;
 mod resources;
 mod runtime;
+#[cfg(feature = "servers")]
+mod server_setup;
+#[cfg(feature = "servers")]
+mod servers;
 mod tools;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +59,8 @@ pub use functions::{FunctionError, FunctionFailure, FunctionReply, FunctionRespo
 pub use held::{EffectApprover, EffectDecision, HeldBody, HeldEffect};
 pub use open::GrantOpenError;
 pub use resources::SecretSource;
+#[cfg(feature = "servers")]
+pub use servers::ServerReview;
 
 pub(crate) use effects::EffectRecorder;
 pub(crate) use functions::FunctionCallError;
@@ -61,6 +69,8 @@ pub(crate) use nested::{CallerContext, NestedCalls, NestedResult, NestingContext
 pub(crate) use open::OpenRequest;
 pub(crate) use pending::{PendingCallback, PendingHostCalls, PlanPosition};
 pub(crate) use resources::{ResourceContext, Resources, ResourcesConfig};
+#[cfg(feature = "servers")]
+pub(crate) use server_setup::check_known;
 pub(crate) use tools::{function_output, tool_output};
 
 use driver::HostCallRunner;
@@ -68,6 +78,10 @@ use driver::HostCallRunner;
 use fetch::{BodyReader, start_request};
 #[cfg(not(feature = "net"))]
 use no_net::{BodyReader, NetSession, start_request};
+#[cfg(not(feature = "servers"))]
+use no_servers::{MayWrite, RunningServerCall, ServerAccess, ServerOperation};
+#[cfg(feature = "servers")]
+use servers::{MayWrite, RunningServerCall, ServerAccess, ServerOperation, Servers};
 
 /// The environment of one run: its grants, the resources opened for them, and its records.
 pub(crate) struct RunEnvironment<'a> {
@@ -98,6 +112,7 @@ pub(crate) struct RunEnvironment<'a> {
     net: Option<Arc<NetSession>>,
     files: Option<Arc<Files>>,
     kv: Option<KvAccess>,
+    servers: Option<ServerAccess>,
     /// The effects of the run's host calls.
     pub(crate) effects: EffectRecorder,
     /// The host calls that are pending when the run is resumed or suspended.
@@ -144,6 +159,7 @@ impl RunEnvironment<'_> {
 
 /// Returns the grants that are visible in a cell.
 fn cell_grants(grants: &Grants) -> Vec<Grant> {
+    let servers = || grants.servers.names().map(ToString::to_string).collect();
     let secrets = || grants.secrets.iter().map(|secret| secret.name.to_string()).collect();
     [
         (grants.timers, Grant::Timers),
@@ -152,6 +168,7 @@ fn cell_grants(grants: &Grants) -> Vec<Grant> {
         (!grants.files.is_empty(), Grant::Files),
         (!grants.secrets.is_empty(), Grant::Secrets { names: secrets() }),
         (!grants.tools.is_empty(), Grant::Tools),
+        (!grants.servers.is_empty(), Grant::Servers { names: servers() }),
     ]
     .into_iter()
     .filter_map(|(granted, grant)| granted.then_some(grant))

@@ -140,6 +140,8 @@ pub use hook::{
     ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks,
     Revision,
 };
+#[cfg(feature = "servers")]
+pub use host_calls::ServerReview;
 pub use host_calls::{
     BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
     SecretSource,
@@ -170,6 +172,8 @@ pub use operations::run::{
 };
 #[cfg(feature = "reflection")]
 pub use operations::search::{Hit, SearchError};
+#[cfg(feature = "servers")]
+pub use operations::servers::ServerError;
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};
 pub use operations::suspend::RunOutcome;
 #[cfg(feature = "proof")]
@@ -197,7 +201,10 @@ pub use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
     Location, QualityAssessment, SafetyAnalysisResult, Severity, analyze, rule_docs, rule_names,
 };
+#[cfg(feature = "servers")]
+pub use toolcell_bridge::{Definition as ServerToolDefinition, end_programs as end_server_programs};
 pub use toolcell_capabilities::{ProtectedPath, Roots};
+pub use toolcell_dts::Detail;
 pub use toolcell_error::ErrorCode;
 pub use toolcell_host::{
     Budget, CallContext, CallDeadline, CallError, CancelToken, ClockReading, Completion, ENGINE_VERSION, Effects,
@@ -216,7 +223,8 @@ pub use toolcell_store as store;
 pub use toolcell_tool::{
     Access, CallableTools, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, Grants, HostPattern,
     IdPrefix, KvGrant, Language, Method, NameError, NetGrant, NetRequest, Postconditions, SOURCE_LIMIT, Scheme,
-    SecretGrant, SecretName, Status, ToolId, ToolMetadata, ToolName, ToolSpec,
+    SecretGrant, SecretName, ServerName, ServerToolName, ServerTools, ServersGrant, Status, ToolId, ToolMetadata,
+    ToolName, ToolSpec,
 };
 pub use verification::EquivalentTool;
 pub use vet::{Refusal, VettedTool, vet};

@@ -28,6 +28,8 @@ pub(crate) mod retire;
 pub(crate) mod run;
 #[cfg(feature = "reflection")]
 pub(crate) mod search;
+#[cfg(feature = "servers")]
+pub(crate) mod servers;
 pub(crate) mod show;
 pub(crate) mod suspend;
 #[cfg(feature = "proof")]

@@ -23,6 +23,8 @@ use crate::admission::hook::{ApprovalPrompt, ExternalCall, ExternalDecision, Hoo
 use crate::clock;
 use crate::execution::suspend::{ResumeRequest, SuspendedRunInfo};
 use crate::execution::{RunOptions, Runtime, SandboxConfig};
+#[cfg(feature = "servers")]
+use crate::host_calls::ServerReview;
 use crate::host_calls::{HeldEffect, HostFunctions, Resources, ResourcesConfig, SecretSource};
 use crate::jail::Confinement;
 use crate::operations::adopt::{self, AdoptError, AdoptedTool};
@@ -46,6 +48,8 @@ use crate::operations::retire::{self, RetireError, Retirement};
 use crate::operations::run::{self, Explanation, RunError, RunResult};
 #[cfg(feature = "reflection")]
 use crate::operations::search::{self, Hit, SearchError};
+#[cfg(feature = "servers")]
+use crate::operations::servers::{self, ServerError};
 use crate::operations::show::{self, ShowError, ToolDetails};
 use crate::operations::suspend::{self, RunOutcome};
 #[cfg(feature = "proof")]
@@ -269,6 +273,35 @@ impl Toolbox {
     #[must_use]
     pub fn store(&self) -> Option<&Store> {
         self.parts.store.as_deref()
+    }
+
+    /// Asks an MCP server of the policy for its tools, and compares them with those that a person trusted. The server is
+    /// started if it does not run.
+    ///
+    /// # Errors
+    /// `server-unknown`, `server-failed`.
+    #[cfg(feature = "servers")]
+    pub fn review_server(&self, name: &str) -> Result<ServerReview, ServerError> {
+        servers::review(&self.parts, name)
+    }
+
+    /// Puts the trusted tools of the policy's MCP servers into TypeScript declarations, such as those of
+    /// [`type_declarations`](Self::type_declarations), in place of the declaration that admits any. All servers are asked.
+    ///
+    /// # Errors
+    /// `server-failed`: a server cannot be reached.
+    #[cfg(feature = "servers")]
+    pub fn declare_servers(&self, declarations: &str) -> Result<String, ServerError> {
+        servers::declare(&self.parts, declarations)
+    }
+
+    /// Trusts the tools of an MCP server as a review showed them. Those that it does not show are no longer trusted.
+    ///
+    /// # Errors
+    /// `server-failed`: the store cannot be written.
+    #[cfg(feature = "servers")]
+    pub fn trust_server(&self, review: &ServerReview, by: &str) -> Result<(), ServerError> {
+        servers::trust(&self.parts, review, by)
     }
 
     /// Returns the policy that tools run under.

@@ -12,7 +12,7 @@ use toolcell_analysis::{
 };
 use toolcell_i18n::{Message, message, msgid};
 use toolcell_store::Scores;
-use toolcell_tool::{CallableTools, Endpoint, FolderName, Language, SecretName, SpaceName, ToolSpec};
+use toolcell_tool::{CallableTools, Endpoint, FolderName, Language, SecretName, ServersGrant, SpaceName, ToolSpec};
 
 /// A tool that was analysed: it parses, runs here, declares one tool, and has no critical finding.
 pub struct VettedTool {
@@ -57,7 +57,7 @@ impl Refusal {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Capabilities(_) => {
-                msgid!("the capabilities are net, timers, clock, random, kv, files, secrets, tools")
+                msgid!("the capabilities are net, timers, clock, random, kv, files, secrets, tools, servers")
             }
             Self::Source(rejection) => rejection.hint(),
             Self::NoTool(_) => msgid!("declare `function execute(params)`, or export it"),
@@ -222,6 +222,7 @@ fn check_part(capability: Capability, part: &str) -> Result<(), Message> {
         Capability::Files => FolderName::parse(part).map(drop),
         Capability::Secrets => SecretName::parse(part).map(drop),
         Capability::Tools => CallableTools::parse_name(part).map(drop),
+        Capability::Servers => ServersGrant::parse_part(part).map(drop),
         Capability::Timers | Capability::Clock | Capability::Random => Ok(()),
     };
     read.map_err(|error| message!("`{name}`: {error}", name = capability.name(), error))

@@ -35,6 +35,7 @@ const kv = "it needs the grant `kv`, which this call does not have";
 const files = "it needs the grant `files`, which this call does not have";
 const secrets = "it needs the grant `secrets`, which this call does not have";
 const tools = "it needs the grant `tools`, which this call does not have";
+const servers = "it needs the grant `servers`, which this call does not have";
 const timers = "it needs the grant `timers`, which this call does not have";
 const strings = "code from strings is not available, what was analysed is what runs";
 const host = "a cell has no process, files or environment";
@@ -56,6 +57,7 @@ const REASONS = {
   files,
   secret: secrets,
   tools,
+  servers,
   sleep: timers,
   setTimeout: timers,
   setInterval: timers,

@@ -9,6 +9,7 @@ import { grantCalls } from "./factory.js";
 import { makeFiles } from "./files.js";
 import { makeKv } from "./kv.js";
 import { makeSecret } from "./secrets.js";
+import { makeServers } from "./servers.js";
 import { grantAlarms, makeTimers } from "./timers.js";
 import { makeTools } from "./tools.js";
 
@@ -21,8 +22,8 @@ export function connect(target, reportUncaught) {
   report = reportUncaught;
 }
 
-/** Makes the granted capabilities exist; `secrets` are the names of the granted secrets. */
-export function grant(names, secrets) {
+/** Makes the granted capabilities exist; `secrets` and `servers` are the names of the granted ones. */
+export function grant(names, secrets, servers) {
   for (let index = 0; index < names.length; index++) {
     switch (names[index]) {
       case "timers":
@@ -45,6 +46,9 @@ export function grant(names, secrets) {
       case "tools":
         grantCalls();
         define("tools", makeTools());
+        break;
+      case "servers":
+        define("servers", makeServers(servers));
         break;
     }
   }

@@ -2858,6 +2858,7 @@
     Map: Map2,
     Number: Number2,
     Promise: Promise2,
+    Proxy: Proxy2,
     RangeError,
     Set: Set2,
     String: String2,
@@ -6011,13 +6012,13 @@
     #list = [];
     #onChange = void 0;
     static {
-      paramsOfUrl = /* @__PURE__ */ __name((search2, onChange) => {
-        const params = new _URLSearchParams(search2);
+      paramsOfUrl = /* @__PURE__ */ __name((search3, onChange) => {
+        const params = new _URLSearchParams(search3);
         params.#onChange = onChange;
         return params;
       }, "paramsOfUrl");
-      refreshParams = /* @__PURE__ */ __name((params, search2) => {
-        params.#list = parseSearch(search2);
+      refreshParams = /* @__PURE__ */ __name((params, search3) => {
+        params.#list = parseSearch(search3);
       }, "refreshParams");
       serializeParams = /* @__PURE__ */ __name((value) => #list in value ? nativeFormSerialize(value.#list) : void 0, "serializeParams");
     }
@@ -6176,8 +6177,8 @@
   ObjectSetPrototypeOf(ParamsIterator.prototype, IteratorPrototype);
   delete ParamsIterator.prototype.constructor;
   shapeClass(ParamsIterator, "URLSearchParams Iterator", ["next"]);
-  function parseSearch(search2) {
-    return nativeFormParse(StringPrototypeStartsWith(search2, "?") ? StringPrototypeSlice(search2, 1) : search2);
+  function parseSearch(search3) {
+    return nativeFormParse(StringPrototypeStartsWith(search3, "?") ? StringPrototypeSlice(search3, 1) : search3);
   }
   __name(parseSearch, "parseSearch");
   function copyList(list) {
@@ -6445,12 +6446,12 @@
   var kinds2 = [
     [Map.prototype, (value) => {
       const entries = [];
-      mapForEach(value, (member, key) => put(entries, [key, member]));
+      mapForEach(value, (member2, key) => put(entries, [key, member2]));
       return [entries, "the Map became an array of its entries"];
     }],
     [Set.prototype, (value) => {
       const members = [];
-      setForEach(value, (member) => put(members, member));
+      setForEach(value, (member2) => put(members, member2));
       return [members, "the Set became an array of its members"];
     }],
     [Error.prototype, (value) => {
@@ -6542,6 +6543,7 @@
   var files = "it needs the grant `files`, which this call does not have";
   var secrets = "it needs the grant `secrets`, which this call does not have";
   var tools = "it needs the grant `tools`, which this call does not have";
+  var servers = "it needs the grant `servers`, which this call does not have";
   var timers2 = "it needs the grant `timers`, which this call does not have";
   var strings = "code from strings is not available, what was analysed is what runs";
   var host = "a cell has no process, files or environment";
@@ -6562,6 +6564,7 @@
     files,
     secret: secrets,
     tools,
+    servers,
     sleep: timers2,
     setTimeout: timers2,
     setInterval: timers2,
@@ -6857,9 +6860,9 @@
   }
   __name(jsonOf, "jsonOf");
   function jsonOfAnything(value, what) {
-    const text2 = JSONStringify(value, function(key, member) {
-      const wrong = flaw(member, ArrayIsArray(this));
-      if (wrong === void 0) return member;
+    const text2 = JSONStringify(value, function(key, member2) {
+      const wrong = flaw(member2, ArrayIsArray(this));
+      if (wrong === void 0) return member2;
       const where = key === "" ? what : "`" + shortened(key) + "` in " + what;
       throw new TypeError2(where + " is " + wrong + ", which JSON cannot hold: send what stands for it");
     });
@@ -6867,25 +6870,25 @@
     return text2;
   }
   __name(jsonOfAnything, "jsonOfAnything");
-  function flaw(member, inArray) {
-    switch (typeof member) {
+  function flaw(member2, inArray) {
+    switch (typeof member2) {
       case "undefined":
         return inArray ? "undefined" : void 0;
       case "number":
-        return member - member === 0 ? void 0 : "" + member;
+        return member2 - member2 === 0 ? void 0 : "" + member2;
       case "string":
-        return StringPrototypeIsWellFormed(member) ? void 0 : "a text with half a character (see toWellFormed)";
+        return StringPrototypeIsWellFormed(member2) ? void 0 : "a text with half a character (see toWellFormed)";
       case "boolean":
         return void 0;
       case "bigint":
         return "a BigInt";
       case "object": {
-        if (member === null) return void 0;
-        const found = classify(member);
+        if (member2 === null) return void 0;
+        const found = classify(member2);
         return found === void 0 || found[1] === void 0 ? void 0 : "an object that is no plain data";
       }
       default:
-        return "a " + typeof member;
+        return "a " + typeof member2;
     }
   }
   __name(flaw, "flaw");
@@ -9085,6 +9088,90 @@
   }
   __name(makeSecret, "makeSecret");
 
+  // cell/servers.js
+  function makeServers(names) {
+    const all = ObjectCreate(null);
+    for (let index = 0; index < names.length; index++) member(all, names[index], makeServer(names[index]));
+    member(all, "$search", search2);
+    member(all, "$describe", describe2);
+    ObjectFreeze(all);
+    return new Proxy2(all, {
+      __proto__: null,
+      get(target, name) {
+        if (ObjectPrototypeHasOwnProperty(target, name)) return target[name];
+        if (isAskedOfAnything(name)) return void 0;
+        let known = "";
+        for (let index = 0; index < names.length; index++) known += (index > 0 ? ", " : "") + names[index];
+        throw new Error2("the server `" + name + "` is not granted to this call, which may call: " + known);
+      }
+    });
+  }
+  __name(makeServers, "makeServers");
+  function makeServer(server) {
+    const made = ObjectCreate(null);
+    return new Proxy2(ObjectFreeze(ObjectCreate(null)), {
+      __proto__: null,
+      get(_, name) {
+        if (isAskedOfAnything(name)) return void 0;
+        if (made[name] === void 0) made[name] = makeTool(server, name);
+        return made[name];
+      }
+    });
+  }
+  __name(makeServer, "makeServer");
+  function makeTool(server, tool) {
+    return ObjectFreeze((input = {}) => request("servers.call", void 0, callPayload2, void 0, server, tool, input));
+  }
+  __name(makeTool, "makeTool");
+  function isAskedOfAnything(name) {
+    switch (name) {
+      case "then":
+      case "toJSON":
+      case "toString":
+      case "valueOf":
+      case "constructor":
+        return true;
+      default:
+        return typeof name === "symbol";
+    }
+  }
+  __name(isAskedOfAnything, "isAskedOfAnything");
+  function callPayload2(server, tool, input) {
+    const name = "servers." + server + "." + tool;
+    if (typeof input !== "object" || input === null || ArrayIsArray(input)) {
+      throw new TypeError2("the input of " + name + " must be an object");
+    }
+    const called = '{"server":' + quote2(server) + ',"tool":' + quote2(textOf2(tool, "the name of a tool"));
+    return called + ',"input":' + jsonOf(input, "what is given to " + name) + "}";
+  }
+  __name(callPayload2, "callPayload");
+  function search2(query, options) {
+    return request("servers.search", void 0, searchPayload, void 0, query, options);
+  }
+  __name(search2, "search");
+  function searchPayload(query, options) {
+    const text2 = '{"query":' + quote2(textOf2(query, "the query of servers.$search"));
+    const { limit } = optionsOf2(options, "the second argument of servers.$search");
+    if (limit === void 0) return text2 + "}";
+    if (typeof limit !== "number" || limit !== limit >>> 0 || limit === 0) {
+      throw new TypeError2("limit of servers.$search must be a whole number from 1");
+    }
+    return text2 + ',"limit":' + limit + "}";
+  }
+  __name(searchPayload, "searchPayload");
+  function describe2(name) {
+    return request("servers.describe", void 0, describePayload, void 0, name);
+  }
+  __name(describe2, "describe");
+  function describePayload(name) {
+    return '{"tool":' + quote2(textOf2(name, "the name of servers.$describe")) + "}";
+  }
+  __name(describePayload, "describePayload");
+  function member(object, name, value) {
+    ObjectDefineProperty(object, name, { __proto__: null, value, enumerable: true });
+  }
+  __name(member, "member");
+
   // cell/timers.js
   var DELAY_MOST = 2147483647;
   function startTimer(ms, done, failed) {
@@ -9246,7 +9333,7 @@
     report2 = reportUncaught2;
   }
   __name(connect3, "connect");
-  function grant(names, secrets2) {
+  function grant(names, secrets2, servers2) {
     for (let index = 0; index < names.length; index++) {
       switch (names[index]) {
         case "timers":
@@ -9269,6 +9356,9 @@
         case "tools":
           grantCalls();
           define4("tools", makeTools());
+          break;
+        case "servers":
+          define4("servers", makeServers(servers2));
           break;
       }
     }
@@ -9393,12 +9483,12 @@
     );
   }
   __name(invoke2, "invoke");
-  function describe2() {
+  function describe3() {
     const described = setPrototypeOf2([], null);
     for (let index = 0; index < tools2.length; index++) append2(described, manifest(tools2[index]));
     return { __proto__: null, shape, tools: described };
   }
-  __name(describe2, "describe");
+  __name(describe3, "describe");
   function append2(array, value) {
     defineProperty5(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
   }
@@ -9424,7 +9514,7 @@
       adoptScript,
       adoptModule,
       invoke: invoke2,
-      describe: describe2,
+      describe: describe3,
       assimilate: /* @__PURE__ */ __name((thenable) => new PromiseConstructor2((resolve) => resolve(thenable)), "assimilate"),
       classify,
       inspect: inspect2,

@@ -25,7 +25,7 @@ function optionalGetter(prototype, name) {
 }
 
 export const {
-  Error, Map, Number, Promise, RangeError, Set, String, TypeError, Uint16Array, Uint8Array, WeakMap,
+  Error, Map, Number, Promise, Proxy, RangeError, Set, String, TypeError, Uint16Array, Uint8Array, WeakMap,
 } = globalThis;
 export const { BigInt64Array, BigUint64Array, Float32Array, Float64Array } = globalThis;
 

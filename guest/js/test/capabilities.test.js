@@ -15,6 +15,7 @@ const NAMES = {
   files: ['files'],
   secrets: ['secret'],
   tools: ['tools'],
+  servers: ['servers'],
 };
 
 test('a grant makes its names exist, and no others', () => {
@@ -55,7 +56,7 @@ const of = (json) => ({ of: json });
 
 /** Asserts what `call` gives where the host answers so, and what the host was asked. */
 async function asks(grant, call, answers, expected, operations) {
-  const realm = createRealm({ grants: [grant], secrets: ['TOKEN'], host: telling(...answers) });
+  const realm = createRealm({ grants: [grant], secrets: ['TOKEN'], servers: ['github', 'mail'], host: telling(...answers) });
   await gives(`return ${call};`, expected, realm);
   const started = realm.operations.started.map(({ kind, payload, bytes }) => [kind, payload, ...(bytes ? [bytes] : [])]);
   assert.deepEqual(started, operations, call);
@@ -170,6 +171,27 @@ test('tools, secret and sleep', async () => {
   assert.deepEqual(realm.operations.cancelled, [1]);
 });
 
+test('servers: a function for each name, of the servers that are granted', async () => {
+  const call = (server, tool, input) => ['servers.call', { server, tool, input }];
+  const thrown = (code) => `(() => { try { ${code} } catch (e) { return [e.name, e.message] } })()`;
+  for (const [code, answers, expected, operations] of [
+    ['servers.github.create_issue({ title: "a" })', [of({ id: 1 })], { object: { id: 1 } }, [call('github', 'create_issue', { title: 'a' })]],
+    ['servers.mail["delete-all"]()', [of(null)], null, [call('mail', 'delete-all', {})]],
+    ['servers.mail.x().catch((e) => [e.name, e.code, e.effects])', [{ failure: { name: 'Error', message: 'm', code: 'server-tool', effects: 'started' } }], ['Error', 'server-tool', 'started'], [call('mail', 'x', {})]],
+    ['servers.$search("who", { limit: 3 })', [of([])], [], [['servers.search', { query: 'who', limit: 3 }]]],
+    ['servers.$search("who")', [of([])], [], [['servers.search', { query: 'who' }]]],
+    ['servers.$describe("mail.x")', [of('x(): 1')], 'x(): 1', [['servers.describe', { tool: 'mail.x' }]]],
+    [thrown('servers.gitlab.x()'), [], ['Error', 'the server `gitlab` is not granted to this call, which may call: github, mail'], []],
+    ['(() => { "use strict"; try { servers.github.x = 1 } catch (e) { return e.name } })()', [], 'TypeError', []],
+    ['Object.keys(servers).join()', [], 'github,mail,$search,$describe', []],
+    ['Promise.all([servers, servers.mail]).then((all) => all.length)', [], 2, []],
+    ['[JSON.stringify(servers.mail), typeof servers.mail.x, servers.mail.x === servers.mail.x, servers.mail.__proto__ === servers.mail.constructor]', [], ['{}', 'function', true, false], []],
+    ['[Object.isFrozen(servers), Object.isFrozen(servers.mail), Object.isFrozen(servers.mail.x), typeof servers.then, typeof servers.mail.then]', [], [true, true, true, 'undefined', 'undefined'], []],
+  ]) {
+    await asks('servers', code, answers, expected, operations);
+  }
+});
+
 test('a timer that is cleared by a job between its end and its call does not fire', async () => {
   const realm = createRealm({ grants: ['timers'], host: () => ({}) });
   await gives(
@@ -181,7 +203,7 @@ test('a timer that is cleared by a job between its end and its call does not fir
 });
 
 test('what is wrong in a call is a TypeError without a code, and nothing is asked for', async () => {
-  const realm = createRealm({ grants: Object.keys(NAMES), secrets: ['A'] });
+  const realm = createRealm({ grants: Object.keys(NAMES), secrets: ['A'], servers: ['s'] });
   const values = ['undefined', '() => 1', 'Symbol()', '1n', 'NaN', '[undefined]', '[,]', '[Infinity]', '{ a: { b: -Infinity } }', 'new Map()', 'new Set()', 'new Uint8Array(1)', '/x/', '{ f() {} }', 'Promise.resolve(1)', '"\\ud800"', '(() => { const a = {}; a.a = a; return a; })()'];
   for (const call of [
     'kv.get()', 'kv.get(5)', 'kv.get("\\udc00")', 'kv.entry(null)', 'kv.delete()', 'kv.list(5)', 'kv.list({ prefix: 1 })', 'kv.list({ limit: 0 })',
@@ -190,6 +212,8 @@ test('what is wrong in a call is a TypeError without a code, and nothing is aske
     ...values.map((value) => `kv.set("k", (${value.startsWith('{') ? `(${value})` : value}))`),
     'files.readText()', 'files.readText(1)', 'files.write("d/x")', 'files.write("d/x", 5)', 'files.write("d/x", [1])', 'files.append("d/x", null)', 'files.list({})', 'files.stat("\\ud800")',
     'tools.call()', 'tools.call("a", null)', 'tools.call("a", [1])', 'tools.call("a", "x")', 'tools.call("a", { x: 1n })',
+    'servers.s.t(null)', 'servers.s.t([1])', 'servers.s.t("x")', 'servers.s.t({ x: 1n })', 'servers.s["\\ud800"]()', 'servers.$search()', 'servers.$search("a", 1)', 'servers.$search("a", { limit: 0 })',
+    'servers.$search("a", { limit: 1.5 })', 'servers.$describe()', 'servers.$describe({})',
     'sleep()', 'sleep("5")', 'sleep(NaN)', 'sleep(-1)', 'sleep(Infinity)', 'sleep(1, 5)', 'sleep(1, { signal: {} })',
   ]) {
     await gives(`return ${call}.then(() => 0, (e) => [e.name, 'code' in e]);`, ['TypeError', false], realm);

@@ -132,7 +132,7 @@ const adopt = `(native) => {
   };
   const lent = globalThis.__toolcell_native;
   return {
-    grant: (names, secrets) => lent.hooks.grant(names, secrets),
+    grant: (names, secrets, servers) => lent.hooks.grant(names, secrets, servers),
     // What is told of a value that was thrown: name, message and stack.
     inspect: (thrown) => lent.hooks.inspect(thrown),
     settle: (id, json, bytes) => settle(id, true, parse(json), bytes && bytesFrom(bytes)),
@@ -174,7 +174,7 @@ function makeOperations(host) {
  * A fresh realm in which the bundle has been evaluated. `logs` collects what the console wrote as [level, text];
  * `grants` are made to exist, and `operations` is what they ask of `host`.
  */
-export function createRealm({ before = '', log, grants = [], secrets = [], host = () => undefined } = {}) {
+export function createRealm({ before = '', log, grants = [], secrets = [], servers = [], host = () => undefined } = {}) {
   const context = vm.createContext({});
   const logs = [];
   const run = (code) => vm.runInContext(code, context);
@@ -185,7 +185,7 @@ export function createRealm({ before = '', log, grants = [], secrets = [], host 
   operations.hooks = run(adopt)({ ...makeNative(log ?? ((level, text) => logs.push([level, text]))), ...operations.native });
   const namesBefore = names();
   bundle.runInContext(context);
-  operations.hooks.grant(grants, secrets);
+  operations.hooks.grant(grants, secrets, servers);
   return {
     logs,
     operations,

@@ -64,13 +64,14 @@ fn a_tool_sleeps_until_its_time_or_its_signal() {
 
 #[test]
 fn what_is_not_granted_does_not_exist() {
-    let of_grant: [(Grant, &[&str]); 6] = [
+    let of_grant: [(Grant, &[&str]); 7] = [
         (Grant::Timers, &["setTimeout", "setInterval", "clearTimeout", "clearInterval", "sleep"]),
         (Grant::Net, &["fetch", "Headers", "Request", "Response", "ReadableStream", "ReadableStreamDefaultReader"]),
         (Grant::Kv, &["kv"]),
         (Grant::Files, &["files"]),
         (secrets(&["A"]), &["secret"]),
         (Grant::Tools, &["tools"]),
+        (Grant::Servers { names: vec!["github".to_owned()] }, &["servers"]),
     ];
     let all: Vec<&str> = of_grant.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     let there = format!(

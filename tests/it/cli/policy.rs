@@ -711,7 +711,7 @@ fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hook
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
         let output = home.run_with_env(&words, &[("PATH", &*path)]);
         let expected = String::from_utf8_lossy(&output.stdout);
-        let is_refused = expected.contains("a folder in the `PATH` of hooks (");
+        let is_refused = expected.contains("a folder in the `PATH` of hooks and servers (");
         assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{expected}");
     }
 }

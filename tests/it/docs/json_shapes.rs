@@ -225,6 +225,13 @@ const STATED: &[(&str, &str)] = &[
     ("check.capabilities.named", "string[]"),
     ("suspended.runs", "{ run: string; tool: string; name: string; caller: string; since: string; bytes: number }[]"),
     (
+        "servers diff.new",
+        "{ name: string; description: string; input: object; output: object | null; hints: object | null }[]",
+    ),
+    ("servers diff.changed", "{ before: object; now: object }[]"),
+    ("servers diff.gone", "string[]"),
+    ("servers diff.collisions", "{ name: string; tools: string[] }[]"),
+    (
         "retire.tools",
         "{ id: string; name: string; verificationStatus: string; reasons: { reason: string; text: string }[]; successor: object | null; retired: boolean }[]",
     ),
@@ -284,6 +291,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("profile", "profile fixtures/tools/calculate_average.js '{\"numbers\": [1, 2]}'"),
     ("check", "check fixtures/tools/calculate_average.js fetch_page.ts"),
     ("suspended", "suspended"),
+    ("servers", "servers --config fixtures/servers/toolcell/toolcell.toml"),
+    ("servers diff", "servers diff office --config fixtures/servers/toolcell/toolcell.toml"),
+    ("servers trust", "servers trust office --yes --config fixtures/servers/toolcell/toolcell.toml"),
     ("deprecate", "deprecate fetch_page --successor word_count"),
     ("ledger", "ledger"),
     ("retire", "retire --dry-run"),
@@ -306,6 +316,7 @@ fn run(folder: &Path, words: &str) -> Vec<Value> {
     let mut command = Command::new("bash");
     command.arg("-c").arg(format!("{} {words} --json", binary().display())).current_dir(folder).stdin(Stdio::null());
     command.env("HOME", folder).env("TOOLCELL_LANG", "en");
+    command.env("TOOLCELL_SECRET_OFFICE_TOKEN", "only-the-office-has-it");
     for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "TOOLCELL_DIR", "TOOLCELL_JAIL", "GITHUB_ACTIONS"] {
         command.env_remove(name);
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{Decl, DefaultDecl, Expr, MemberExpr, Module, ModuleDecl, ModuleItem, Pat, Program, Stmt};
 use swc_ecma_visit::{Visit, VisitWith};
-use toolcell_tool::{Capabilities, Capability};
+use toolcell_tool::{Capabilities, Capability, ServerName, ServerToolName};
 
 use crate::semantics::facts::{Facts, UseKind};
 use crate::semantics::network::NETWORK_GLOBALS;
@@ -25,6 +25,8 @@ pub(crate) fn capabilities_of(facts: &Facts) -> Capabilities {
                 let host = call.prefixes.first().and_then(|prefix| host_of_url_prefix(prefix));
                 add_need(&mut found, Capability::Net, host);
             }
+            // The name is that of the function, not an argument.
+            Some(Capability::Servers) => add_server_need(&mut found, thing),
             // Calls of these capabilities have no names.
             None | Some(Capability::Clock | Capability::Random | Capability::Timers) => {}
             Some(capability) => add_need(&mut found, capability, first.as_text().map(str::to_owned)),
@@ -143,6 +145,19 @@ fn add_need(found: &mut Capabilities, capability: Capability, name: Option<Strin
     }
 }
 
+/// Adds the need for a function of `servers`: `github.create_issue`.
+fn add_server_need(found: &mut Capabilities, function: &AccessPath) {
+    match (function.keys.get(1).and_then(Key::name), function.keys.get(2).and_then(Key::name)) {
+        // These tell of what is granted.
+        (Some("$search" | "$describe"), _) => found.insert(Capability::Servers),
+        (Some(server), Some(tool)) => match (ServerName::parse(server), ServerToolName::parse(tool)) {
+            (Ok(server), Ok(tool)) => found.insert_name(Capability::Servers, format!("{server}.{tool}")),
+            _ => found.insert(Capability::Servers),
+        },
+        _ => found.insert_unknown(Capability::Servers),
+    }
+}
+
 /// Returns the capability that a global belongs to.
 fn capability_of_global(thing: &AccessPath) -> Option<Capability> {
     if thing.root != Root::Global {
@@ -160,6 +175,7 @@ fn capability_of_global(thing: &AccessPath) -> Option<Capability> {
         ("files", _) => Some(Capability::Files),
         ("secret", _) => Some(Capability::Secrets),
         ("tools", _) => Some(Capability::Tools),
+        ("servers", _) => Some(Capability::Servers),
         _ => None,
     }
 }

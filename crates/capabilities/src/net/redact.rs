@@ -25,8 +25,23 @@ const MAX_ESCAPE_LAYERS: usize = 4;
 /// view. A longer encoding is recognized only if no chunk ends inside of it.
 const MAX_EXPANSION: usize = 12;
 
-/// A redactor for a set of secrets.
-pub(super) struct Redactor(Option<Finder>);
+/// Replaces secrets in texts by their placeholders, in the common encodings too.
+///
+/// # Examples
+/// ```
+/// use toolcell_capabilities::{Redactor, Secret};
+///
+/// let secret = Secret::parse("correct horse battery".to_owned())?;
+/// let redactor = Redactor::for_secrets([("KEY", &secret)])?;
+/// assert_eq!(redactor.redact_text("it is Y29ycmVjdCBob3JzZSBiYXR0ZXJ5."), "it is {{secret:KEY}}.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Redactor(Option<Finder>);
+
+/// The error for secrets that are too many, or too long, to be searched for together.
+#[derive(Debug, thiserror::Error)]
+#[error("the secrets cannot be searched for")]
+pub struct RedactorError(#[from] BuildError);
 
 struct Finder {
     /// The values in their literal encodings.
@@ -102,8 +117,29 @@ impl Redactor {
         held.release(finder, 0)
     }
 
+    /// Creates a redactor for these secrets, given by name and value.
+    ///
+    /// # Errors
+    /// The secrets are too many, or too long.
+    pub fn for_secrets<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a Secret)>) -> Result<Self, RedactorError> {
+        Ok(Self::new(secrets)?)
+    }
+
+    /// Whether there is nothing to redact.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether bytes contain one of the values.
+    #[must_use]
+    pub fn finds_any(&self, bytes: &[u8]) -> bool {
+        !self.secrets_in(bytes).is_empty()
+    }
+
     /// Redacts a complete text.
-    pub(super) fn redact_text(&self, text: &str) -> String {
+    #[must_use]
+    pub fn redact_text(&self, text: &str) -> String {
         match &self.0 {
             None => text.to_owned(),
             Some(_) => String::from_utf8_lossy(&self.redact_bytes(text.as_bytes())).into_owned(),

@@ -33,7 +33,10 @@ const NEVER_LAST: &str = "〈《「『【（〔([{";
 const GROUPS: [(&str, &[&str]); 6] = [
     (msgid!("Make and run"), &["create", "adopt", "run", "exec", "reflect", "list", "search", "show"]),
     (msgid!("Prove and test"), &["verify", "test", "check", "profile", "budget", "replay"]),
-    (msgid!("Grant and approve"), &["approvals", "grant", "decide", "config", "init", "suspended", "resume"]),
+    (
+        msgid!("Grant and approve"),
+        &["approvals", "grant", "servers", "decide", "config", "init", "suspended", "resume"],
+    ),
     (
         msgid!("Keep and clean up"),
         &["delete", "undelete", "rollback", "deprecate", "retire", "ledger", "export", "import", "audit", "fsck", "gc"],

@@ -145,7 +145,7 @@ pub(crate) struct GrantArgs {
     pub(crate) tool: String,
 
     /// What to grant: timers, clock, random, net=HOST, net=HOST:PORT, kv=SPACE, files=NAME:PATH,
-    /// files=NAME:PATH:write, secrets=NAME@HOST, tools=NAME
+    /// files=NAME:PATH:write, secrets=NAME@HOST, tools=NAME, servers=NAME.TOOL, servers=NAME:reading
     #[arg(value_name = "GRANT", required = true)]
     pub(crate) grants: Vec<String>,
 
@@ -195,12 +195,18 @@ pub(crate) struct ManArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  toolcell types > toolcell.d.ts\n  toolcell types --tools > toolcell.d.ts\n\n\
-    In tsconfig.json, `\"lib\": [\"esnext\"], \"types\": []` leaves out what browsers and Node.js have and a tool does not.")]
+#[command(
+    after_help = "Examples:\n  toolcell types > toolcell.d.ts\n  toolcell types --tools --servers > toolcell.d.ts\n\n\
+    In tsconfig.json, `\"lib\": [\"esnext\"], \"types\": []` leaves out what browsers and Node.js have and a tool does not."
+)]
 pub(crate) struct TypesArgs {
     /// Let `tools.call` take the names of the stored tools, with the types of their parameters and results
     #[arg(long)]
     pub(crate) tools: bool,
+
+    /// Declare the tools of the policy's MCP servers, which are started for it
+    #[arg(long)]
+    pub(crate) servers: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -38,7 +38,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     pub(crate) tags: Option<Vec<String>>,
 
-    /// Capabilities to request: net, timers, clock, random, kv, files, secrets, tools
+    /// Capabilities to request: net, timers, clock, random, kv, files, secrets, tools, servers
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) capabilities: Option<Vec<String>>,
 

@@ -92,6 +92,7 @@ fn grant_option(capability: Capability) -> String {
         Capability::Files => "=NAME:PATH",
         Capability::Secrets => "=NAME@HOST",
         Capability::Tools => "=NAME",
+        Capability::Servers => "=NAME.TOOL",
     };
     format!("`--grant {}{resource}`", capability.name())
 }

@@ -14,6 +14,11 @@ pub(crate) fn run(args: &TypesArgs, context: &mut Context<'_>) -> Result<Exit, C
     } else {
         toolcell::TYPE_DECLARATIONS.to_owned()
     };
+    let declarations = if args.servers {
+        context.open_toolbox(SandboxArgs::single_call_config())?.declare_servers(&declarations)?
+    } else {
+        declarations
+    };
     write!(context.streams.output, "{declarations}")?;
     Ok(Exit::Done)
 }

@@ -3,8 +3,8 @@
 //! Invariant: the exit status is a function of the error code, except after an interrupt.
 
 use toolcell::{
-    CreateError, DeleteError, Effects, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError,
-    VerifyError,
+    CreateError, DeleteError, Effects, Lang, ListToolsError, ReflectError, RetireError, RunError, ServerError,
+    ShowError, VerifyError,
 };
 use toolcell_error::{ErrorCode, ExitClass};
 use toolcell_i18n::{Localize as _, Message, message, tr};
@@ -46,6 +46,9 @@ pub(crate) enum CommandError {
     /// `retire`
     #[coded(transparent)]
     Retire(RetireError),
+    /// `servers`
+    #[coded(transparent)]
+    Server(ServerError),
 }
 
 impl CommandError {
@@ -96,6 +99,7 @@ impl CommandError {
             Self::Verify(error) => error.hint(),
             Self::Reflect(error) => error.hint().into(),
             Self::Retire(error) => error.hint().into(),
+            Self::Server(error) => error.hint().into(),
         }
     }
 
@@ -129,6 +133,7 @@ impl CommandError {
             Self::Verify(error) => error.localize(),
             Self::Reflect(error) => error.localize(),
             Self::Retire(error) => error.localize(),
+            Self::Server(error) => error.localize(),
         }
     }
 
@@ -148,7 +153,7 @@ impl CommandError {
             Self::Delete(error) => error.to_text(lang),
             Self::Retire(error) => error.to_text(lang),
             Self::Reflect(error) => error.to_text(lang),
-            Self::Show(_) | Self::Verify(_) => return None,
+            Self::Show(_) | Self::Verify(_) | Self::Server(_) => return None,
         })
     }
 }
@@ -186,4 +191,5 @@ from_operation! {
     VerifyError => Verify;
     ReflectError => Reflect;
     RetireError => Retire;
+    ServerError => Server;
 }

@@ -23,7 +23,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
         "3:4: a policy has no `Limits`, did you mean `limits`? (known: `language`, `limits`, `ceilings`, `store`, \
-         `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`, `external_tools`)",
+         `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`, `external_tools`, `servers`)",
     );
     check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (known: `contents`, `required`)");
     check(
@@ -95,7 +95,7 @@ fn a_capability_is_granted_by_what_fits_it() {
     check(
         "[grants.default]\ntimer = true",
         "2:1: `grants.default` has no `timer`, did you mean `timers`? (known: `timers`, `clock`, `random`, `net`, \
-         `kv`, `files`, `secrets`, `tools`, `id`)",
+         `kv`, `files`, `secrets`, `tools`, `servers`, `id`)",
     );
     check(
         "[grants.default]\nnet = true",

@@ -52,6 +52,8 @@ pub enum Action {
     Verify,
     /// Verify a tool.
     VerifyTool,
+    /// Trust the definitions of an MCP server's tools.
+    TrustServer,
     /// Decide about a call of a tool that Toolcell does not run.
     Decide,
     /// A request to a server that was rejected before it became an operation.
@@ -60,7 +62,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::Resume,
@@ -81,6 +83,7 @@ impl Action {
         Self::Exec,
         Self::Verify,
         Self::VerifyTool,
+        Self::TrustServer,
         Self::Decide,
         Self::Request,
     ];
@@ -109,6 +112,7 @@ impl Action {
             Self::Exec => "exec",
             Self::Verify => "verify",
             Self::VerifyTool => "verify_tool",
+            Self::TrustServer => "trust_server",
             Self::Decide => "decide",
             Self::Request => "request",
         }

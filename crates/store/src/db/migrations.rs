@@ -19,6 +19,7 @@ const FORMAT_SCHEMAS: [&str; FORMAT as usize] = [
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
+    include_str!("schema/6.sql"),
 ];
 
 /// Creates all tables in an empty index.

@@ -13,7 +13,7 @@ use toolcell_i18n::{Message, message};
 
 use super::{
     Access, CallableTools, Endpoint, FilesGrant, FolderName, GrantError, Grants, HostPattern, KvGrant, Method,
-    NetGrant, Scheme, SecretGrant, SecretName, SpaceName,
+    NetGrant, Scheme, SecretGrant, SecretName, ServerName, ServerTools, ServersGrant, SpaceName,
 };
 use crate::{Capability, ToolName};
 
@@ -29,6 +29,8 @@ impl Grants {
     /// | `files=NAME:PATH`, `files=NAME:PATH:write` | a folder, for reading or also for writing, relative to `folder` |
     /// | `secrets=NAME@HOST` | a secret, in headers of requests to a host |
     /// | `tools=NAME`, `tools=any` | calls of stored tools |
+    /// | `servers=NAME.TOOL`, `servers=NAME` | calls of one tool, or of all tools, of an MCP server |
+    /// | `servers=NAME:reading` | calls of the tools that the server marks as reading, if the policy believes it |
     ///
     /// # Errors
     /// `grant-invalid`: the capability is unknown, or its resource is missing, superfluous or
@@ -89,6 +91,19 @@ impl Grants {
                 let names: BTreeSet<ToolName> = names.collect::<Result<_, _>>()?;
                 Ok(Self { tools: CallableTools::from_names(names), ..none() })
             }
+            (Capability::Servers, Some(parts)) => {
+                let mut servers = ServersGrant::default();
+                for part in parts.split(',') {
+                    match part.strip_suffix(":reading") {
+                        Some(server) => servers.add(ServerName::parse(server)?, ServerTools::READING),
+                        None => servers.extend(ServersGrant::parse_part(part)?),
+                    }
+                }
+                Ok(Self { servers, ..none() })
+            }
+            (Capability::Servers, None) => {
+                Err(wrong(message!("name the server and the tool: `servers=github.create_issue`, or `servers=github`")))
+            }
             (Capability::Net, None) => Err(wrong(message!("name the host: `net=api.example.com`"))),
             (Capability::Kv, None) => Err(wrong(message!("name the space: `kv=notes`"))),
             (Capability::Files, None) => Err(wrong(message!("name the folder: `files=data:./data`"))),
@@ -102,7 +117,8 @@ impl Grants {
     /// Adds other grants: those of a capability that takes a list are put together, any other one is
     /// replaced.
     pub fn extend(&mut self, other: Self) {
-        let Self { timers, clock, random, net, kv, files, secrets, tools } = other;
+        let Self { timers, clock, random, net, kv, files, secrets, tools, servers } = other;
+        self.servers.extend(servers);
         self.timers |= timers;
         self.clock |= clock;
         self.random |= random;
@@ -181,6 +197,12 @@ mod tests {
         assert_eq!(parse("files=in:/data").unwrap().files[0].access, Access::Read);
         assert_eq!(parse("secrets=KEY@api.example.com").unwrap().secrets[0].hosts.len(), 1);
         assert_eq!(parse("tools=any").unwrap().tools, CallableTools::Any);
+        let servers = |text: &str| parse(text).unwrap().servers.to_string();
+        assert_eq!(
+            servers("servers=github.create-issue,github.search,mail"),
+            "github: create_issue, search; mail: any"
+        );
+        assert_eq!(servers("servers=mail:reading"), "mail: reading");
     }
 
     #[test]
@@ -198,6 +220,8 @@ mod tests {
             ("files", "`files=data:./data`"),
             ("secrets=KEY", "`secrets=NAME@HOST`"),
             ("tools=", "`tools=any`"),
+            ("servers", "`servers=github.create_issue`"),
+            ("servers=a-b", "only ASCII letters, digits and `_`"),
             ("", "net, timers"),
         ] {
             let error = parse(text).unwrap_err();

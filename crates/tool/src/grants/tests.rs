@@ -30,11 +30,13 @@ fn the_canonical_form_says_also_what_nobody_said() {
         "net": [{ "host": "b" }, { "host": "a", "per_minute": 3 }], "kv": { "space": "notes" },
         "files": [{ "name": "data", "path": "/srv/data" }],
         "secrets": [{ "name": "TOKEN", "hosts": ["b", "a"] }], "tools": ["sum", "avg"],
+        "servers": { "github": ["create-issue"] },
     }));
     assert_eq!(grants(all.to_value()), all);
     assert_eq!(all.to_value()["tools"], json!(["avg", "sum"]));
     assert_eq!(all.to_value()["secrets"], json!([{ "name": "TOKEN", "hosts": ["a", "b"], "into": ["header"] }]));
-    assert_eq!(all.capabilities().len(), 8);
+    assert_eq!(all.to_value()["servers"], json!({ "github": ["create_issue"] }));
+    assert_eq!(all.capabilities().len(), 9);
     assert_eq!(grants(json!({ "tools": "any" })).to_value(), json!({ "tools": "any" }));
 }
 
@@ -76,7 +78,7 @@ fn the_same_is_read_from_toml() {
 fn what_cannot_be_is_named_with_what_can() {
     refuses(
         json!({ "timer": true }),
-        "unknown field `timer`, expected one of `timers`, `clock`, `random`, `net`, `kv`, `files`, `secrets`, `tools`",
+        "unknown field `timer`, expected one of `timers`, `clock`, `random`, `net`, `kv`, `files`, `secrets`, `tools`, `servers`",
     );
     let net = |more: Value| {
         let mut net = json!({ "host": "a.example" });

@@ -6,7 +6,7 @@
 
 mod dispatch;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use super::completions::{CompletionEvent, CompletionQueue, QueuedEvent};
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::tools::{self, NestedCall};
-use super::{BodyReader, EffectRecorder, RunEnvironment};
+use super::{BodyReader, EffectRecorder, RunEnvironment, RunningServerCall};
 
 pub(super) struct HostCallRunner<'a> {
     environment: &'a RunEnvironment<'a>,
@@ -29,6 +29,10 @@ pub(super) struct HostCallRunner<'a> {
     in_flight: BTreeMap<u32, PendingCall>,
     /// Running requests, and responses whose bodies are not read to their end.
     open_bodies: BTreeMap<u32, BodyReader>,
+    /// Calls of servers that have not ended.
+    server_calls: BTreeMap<u32, RunningServerCall>,
+    /// Calls of servers that the plan did not hold, because their tools only read.
+    unheld_reads: BTreeSet<u32>,
     /// Calls of tools, and of functions on the thread of the run, that have not begun yet, in order.
     queued_calls: VecDeque<(u32, NestedCall)>,
     /// Effects that await a decision, each with its position in the plan, if it has one already.
@@ -67,6 +71,8 @@ impl<'a> HostCallRunner<'a> {
             completions: inbox,
             in_flight: flying,
             open_bodies: rests,
+            server_calls: BTreeMap::new(),
+            unheld_reads: BTreeSet::new(),
             queued_calls: calls,
             held,
             deferred: later,
@@ -172,6 +178,7 @@ impl<'a> HostCallRunner<'a> {
         let Completion { id, result } = &ended;
         // A function of the host may have replied twice.
         self.callbacks.retain(|ticketed| ticketed.id != *id);
+        self.server_calls.remove(id);
         match result {
             Ok(_) => well(&self.environment.effects, *id),
             Err(failure) => {
@@ -226,6 +233,7 @@ impl HostCallDriver for HostCallRunner<'_> {
         }
         for id in cancelled {
             self.open_bodies.remove(id);
+            self.server_calls.remove(id);
             self.queued_calls.retain(|(call, _)| call != id);
             self.held.retain(|(_, operation)| operation.id() != *id);
             self.deferred.retain(|(_, operation)| operation.id() != *id);
@@ -328,6 +336,7 @@ impl Drop for HostCallRunner<'_> {
     fn drop(&mut self) {
         self.completions.close();
         self.open_bodies.clear();
+        self.server_calls.clear();
         // Each blocking task holds a sender; the channel closes when all of them have finished.
         let (here, all) = std::mem::replace(&mut self.blocking_tasks, channel());
         drop(here);

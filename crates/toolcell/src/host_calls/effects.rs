@@ -99,6 +99,8 @@ pub(super) struct CallDetails {
     path: Option<String>,
     key: Option<String>,
     name: Option<String>,
+    server: Option<String>,
+    tool: Option<String>,
     ms: Option<f64>,
     #[serde(default)]
     writes: Vec<WriteDetails>,
@@ -153,6 +155,10 @@ impl CallDetails {
             format!("{ms} ms")
         } else if !self.writes.is_empty() {
             self.writes.into_iter().map(WriteDetails::into_text).collect::<Vec<_>>().join(", ")
+        } else if let Some(tool) = self.tool {
+            let whole = self.server.map_or_else(|| tool.clone(), |server| format!("{server}.{tool}"));
+            let is_clear = whole.chars().all(|char| char.is_ascii_alphanumeric() || "_.$-".contains(char));
+            if is_clear { whole } else { quote(&whole) }
         } else {
             self.path.or(self.key).or(self.name).unwrap_or_default()
         }

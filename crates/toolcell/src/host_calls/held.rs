@@ -209,7 +209,9 @@ fn describe_for_approval(operation: &HostCall) -> String {
 pub(super) fn has_side_effects(request: &HostRequest) -> bool {
     match request {
         HostRequest::Fetch(request) => !request.as_ref().is_ok_and(has_safe_method),
-        HostRequest::KvCommit(_)
+        // What the definition of a server's tool says is not known here.
+        HostRequest::ServerCall(_)
+        | HostRequest::KvCommit(_)
         | HostRequest::File(FileAction::Write | FileAction::Remove | FileAction::MakeFolder, _) => true,
         HostRequest::Timer(_)
         | HostRequest::FetchRead(_)
@@ -217,6 +219,8 @@ pub(super) fn has_side_effects(request: &HostRequest) -> bool {
         | HostRequest::KvList(_)
         | HostRequest::File(FileAction::Read | FileAction::List | FileAction::Stat, _)
         | HostRequest::ToolCall(_)
+        | HostRequest::ServerSearch(_)
+        | HostRequest::ServerDescribe(_)
         | HostRequest::Unknown(_) => false,
     }
 }

@@ -48,7 +48,7 @@ impl Resources {
     }
 
     /// Returns the HTTP client, which is created on first use.
-    fn net_client(&self) -> Result<&Net, GrantOpenError> {
+    pub(super) fn net_client(&self) -> Result<&Net, GrantOpenError> {
         if let Some(net) = self.net.get() {
             return Ok(net);
         }

@@ -56,6 +56,10 @@ pub enum GrantOpenError {
     #[error("requests are granted, and this build has no network access")]
     #[code(NetUnsupported)]
     NoNetwork,
+    /// MCP servers are granted, and this build cannot call any.
+    #[error("MCP servers are granted, and this build cannot call any")]
+    #[code(ServersUnsupported)]
+    NoServers,
     /// A key-value space is granted, and the toolbox has no store.
     #[error("a key-value space needs a store, and this toolbox has none")]
     #[code(KvNoStore)]
@@ -72,7 +76,7 @@ impl GrantOpenError {
             Self::Roots(_) => "the trusted root certificates cannot be read".to_owned(),
             #[cfg(feature = "net")]
             Self::SecretInvalid { .. } => self.to_string(),
-            Self::SecretMissing { .. } | Self::NoNetwork | Self::NoStore => self.to_string(),
+            Self::SecretMissing { .. } | Self::NoNetwork | Self::NoStore | Self::NoServers => self.to_string(),
         }
     }
 
@@ -92,6 +96,7 @@ impl GrantOpenError {
                 message!("revoke the grants `net` and `secrets`, or build Toolcell with the feature `net`")
             }
             Self::NoStore => message!("open the toolbox with a store"),
+            Self::NoServers => message!("revoke the grant `servers`, or build Toolcell with the feature `servers`"),
         }
     }
 }
@@ -126,6 +131,9 @@ impl Resources {
     ) -> Result<RunEnvironment<'a>, GrantOpenError> {
         let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, functions, nested, nesting } = request;
         let NestingContext { caller: within, plan } = nesting;
+        if cfg!(not(feature = "servers")) && !grants.servers.is_empty() {
+            return Err(GrantOpenError::NoServers);
+        }
         let tool = id.to_string();
         let caller = within.map(|within| within.environment);
         let meters = caller.map(|caller| caller.meters.clone()).unwrap_or_default();
@@ -165,6 +173,7 @@ impl Resources {
             net,
             files,
             kv: space.transpose()?,
+            servers: self.open_servers(context, &grants.servers, name),
             effects: EffectRecorder::default(),
             pending: Mutex::default(),
         })

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
 use toolcell_i18n::{message, msgid};
-use toolcell_policy::PolicyError;
+use toolcell_policy::{PolicyError, ServerTransport};
 
 use super::resources::{ResourceContext, Resources};
 use crate::admission::hook::{ProgramFiles, search_path};
@@ -34,9 +34,18 @@ impl Resources {
         for (name, files, folder) in hooks.programs() {
             protect_program(&mut all, name, files, folder);
         }
-        if !policy.hooks().is_empty() || hooks.programs().next().is_some() {
+        for server in policy.servers() {
+            if let ServerTransport::Command { command, folder, .. } = &server.transport {
+                let what = message!("the program of the server `{server}`", server = server.name);
+                let files = ProgramFiles::for_command(command, folder).files;
+                all.extend(files.into_iter().map(|file| ProtectedPath::file(what.clone(), file)));
+            }
+        }
+        if !policy.hooks().is_empty() || !policy.servers().is_empty() || hooks.programs().next().is_some() {
             let entries = search_path().into_iter();
-            all.extend(entries.map(|entry| ProtectedPath::file(msgid!("a folder in the `PATH` of hooks"), entry)));
+            all.extend(
+                entries.map(|entry| ProtectedPath::file(msgid!("a folder in the `PATH` of hooks and servers"), entry)),
+            );
         }
         // The path of a deleted program is unknown; then nothing starts it either.
         all.extend(

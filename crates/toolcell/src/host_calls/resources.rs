@@ -28,6 +28,9 @@ pub(crate) struct Resources {
     /// The HTTP client, which is created on first use.
     #[cfg(feature = "net")]
     pub(super) net: std::sync::OnceLock<toolcell_capabilities::Net>,
+    /// The MCP servers, which are set up on first use.
+    #[cfg(feature = "servers")]
+    pub(super) servers: std::sync::OnceLock<Arc<super::Servers>>,
     pub(super) background: BackgroundRuntime,
     pub(super) clock: Clock,
 }
@@ -77,6 +80,8 @@ impl Resources {
             protected,
             #[cfg(feature = "net")]
             net: std::sync::OnceLock::new(),
+            #[cfg(feature = "servers")]
+            servers: std::sync::OnceLock::new(),
             background,
             clock,
         }

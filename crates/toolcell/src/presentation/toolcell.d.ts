@@ -357,3 +357,15 @@ declare const tools: Tools;
 interface Tools {
   call(name: string, params?: object): Promise<any>;
 }
+
+/** Calls tools of MCP servers, by the names of servers and tools: `await servers.github.create_issue({ title })`. */
+declare const servers: Servers & ServerSearch;
+interface Servers {
+  [server: string]: { [tool: string]: (input?: object) => Promise<any> };
+}
+interface ServerSearch {
+  /** Finds tools by what they do, the best first, at most 20 unless `limit` says otherwise (at most 100). */
+  $search(query: string, options?: { limit?: number }): Promise<{ name: string; summary: string }[]>;
+  /** Resolves to the TypeScript declaration of a tool, which is named as `$search` names it: `github.create_issue`. */
+  $describe(tool: string): Promise<string>;
+}

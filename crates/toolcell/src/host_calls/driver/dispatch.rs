@@ -17,7 +17,7 @@ use crate::host_calls::error::{Result, check_payload, error_without_effects, unk
 use crate::host_calls::held::{self, EffectDecision, HeldEffect};
 use crate::host_calls::kv::KvCall;
 use crate::host_calls::pending::PlanPosition;
-use crate::host_calls::{files, start_request, tools};
+use crate::host_calls::{MayWrite, ServerOperation, files, start_request, tools};
 
 impl HostCallRunner<'_> {
     /// Starts a host call, or holds it for a decision.
@@ -28,13 +28,21 @@ impl HostCallRunner<'_> {
             self.held.push((None, operation));
             return;
         }
+        if self.environment.plan.is_some() && matches!(operation.request(), HostRequest::ServerCall(_)) {
+            self.unheld_reads.insert(id);
+        }
         self.start(operation);
     }
 
     /// Whether a host call needs a decision first.
     fn must_be_held(&self, operation: &ParsedHostCall) -> bool {
-        let HostRequest::ToolCall(request) = operation.request() else {
-            return held::has_side_effects(operation.request());
+        let request = match operation.request() {
+            HostRequest::ToolCall(request) => request,
+            HostRequest::ServerCall(request) => {
+                let access = self.environment.servers.as_ref();
+                return access.zip(request.as_ref().ok()).is_some_and(|(access, request)| access.must_be_held(request));
+            }
+            other => return held::has_side_effects(other),
         };
         let call = request.as_ref().ok().and_then(|request| tools::check(request).ok());
         let function = call.and_then(|call| self.environment.function(&call.name));
@@ -138,6 +146,19 @@ impl HostCallRunner<'_> {
                 }
                 Ok(PendingCall::InBackground)
             }
+            HostRequest::ServerCall(request) => {
+                let request = check_payload(&kind, request)?;
+                let may_write = if self.unheld_reads.remove(&id) { MayWrite::No } else { MayWrite::Yes };
+                self.start_server_operation(id, &kind, ServerOperation::Call(request, may_write))
+            }
+            HostRequest::ServerSearch(request) => {
+                let request = check_payload(&kind, request)?;
+                self.start_server_operation(id, &kind, ServerOperation::Search(request))
+            }
+            HostRequest::ServerDescribe(request) => {
+                let request = check_payload(&kind, request)?;
+                self.start_server_operation(id, &kind, ServerOperation::Describe(request))
+            }
             HostRequest::KvGet(request) => self.start_kv(id, &kind, request, KvCall::Get),
             HostRequest::KvList(request) => self.start_kv(id, &kind, request, KvCall::List),
             HostRequest::KvCommit(request) => self.start_kv(id, &kind, request, KvCall::Commit),
@@ -152,6 +173,14 @@ impl HostCallRunner<'_> {
             }
             HostRequest::Timer(_) | HostRequest::Unknown(_) => Err(not_granted()),
         }
+    }
+
+    /// Starts a host call on the granted servers.
+    fn start_server_operation(&mut self, id: u32, kind: &str, operation: ServerOperation) -> Result<PendingCall> {
+        let access = self.environment.servers.clone().ok_or_else(|| not_granted_error(kind))?;
+        let running = access.start(&self.runtime_handle()?, id, operation, Arc::clone(&self.completions));
+        self.server_calls.insert(id, running);
+        Ok(PendingCall::InBackground)
     }
 
     /// Starts a host call on the granted key-value space.

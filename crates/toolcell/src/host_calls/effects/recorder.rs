@@ -78,12 +78,15 @@ impl EffectClass {
             HostRequest::Timer(_) => Self::Timer,
             HostRequest::KvGet(_)
             | HostRequest::KvList(_)
-            | HostRequest::File(FileAction::Read | FileAction::List | FileAction::Stat, _) => Self::Read,
+            | HostRequest::File(FileAction::Read | FileAction::List | FileAction::Stat, _)
+            | HostRequest::ServerSearch(_)
+            | HostRequest::ServerDescribe(_) => Self::Read,
             HostRequest::Fetch(_)
             | HostRequest::FetchRead(_)
             | HostRequest::KvCommit(_)
             | HostRequest::File(FileAction::Write | FileAction::Remove | FileAction::MakeFolder, _)
             | HostRequest::ToolCall(_)
+            | HostRequest::ServerCall(_)
             | HostRequest::Unknown(_) => Self::Write,
         }
     }

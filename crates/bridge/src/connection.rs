@@ -1,0 +1,331 @@
+//! A connection to a server: a program over its standard streams, or Streamable HTTP (MCP 2025-11-25, basic/transports).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ipnet::IpNet;
+use rmcp::model::{ClientConfig, Implementation, ProtocolVersion, Tool};
+use rmcp::service::{ClientLifecycleMode, NotificationContext, RunningService, ServiceError};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig};
+use rmcp::{ClientHandler, ClientServiceExt as _, Peer, RoleClient};
+use serde_json::Value;
+use tokio::process::{Child, Command};
+use toolcell_capabilities::{Net, Redactor, Secret};
+use toolcell_protocol::{Effects, OperationError};
+use toolcell_tool::ServerName;
+use url::Url;
+
+use crate::definitions::Definition;
+use crate::error::{error, shortened};
+use crate::reader::{Blocked, EndReason, LineReader, MAX_MESSAGE_BYTES, StderrTail, WatchedWriter};
+
+/// The time in which a server has to be ready: a package manager may have to fetch it first.
+const START_TIME: Duration = Duration::from_mins(1);
+/// The maximum number of tools of a server.
+const MAX_TOOLS: usize = 10_000;
+/// The maximum size of all definitions of a server in bytes.
+const MAX_LIST_BYTES: usize = 32 << 20;
+/// The maximum number of pages of a list.
+const MAX_PAGES: usize = 1_000;
+/// The variables that a program has besides those that the policy names.
+const INHERITED: [&str; 8] = ["PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+
+/// A server.
+pub struct ServerConfig {
+    /// The name.
+    pub name: ServerName,
+    /// How it is reached.
+    pub transport: ServerAddress,
+    /// The secrets that it gets, by name, which are taken out of all that it says.
+    pub secrets: Vec<(String, Secret)>,
+    /// The time in which each call has to be answered.
+    pub timeout: Duration,
+    /// Whether its tools have the effects that it says.
+    pub believes_hints: bool,
+}
+
+/// How a server is reached.
+pub enum ServerAddress {
+    /// A program, over its standard input and output.
+    Program(Program),
+    /// Streamable HTTP.
+    Http {
+        /// The URL.
+        url: Url,
+        /// The bearer token.
+        bearer: Option<String>,
+        /// The private addresses that the host may resolve to.
+        addresses: Vec<IpNet>,
+    },
+}
+
+/// A program that is a server.
+pub struct Program {
+    /// The program and its arguments; never empty.
+    pub command: Vec<String>,
+    /// The folder that a program path with `/` is relative to.
+    pub folder: PathBuf,
+    /// Its environment variables besides `PATH`, `HOME` and those of the language.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A connection.
+pub(crate) struct Connection {
+    service: RunningService<RoleClient, Client>,
+    /// Whether the server said that its list of tools has changed.
+    has_new_list: Arc<AtomicBool>,
+    end: EndReason,
+    stderr: StderrTail,
+    /// Ends with the connection.
+    _child: Option<ChildGroup>,
+}
+
+/// What this side is to a server.
+struct Client {
+    has_new_list: Arc<AtomicBool>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        info.client_info = Implementation::new("toolcell", env!("CARGO_PKG_VERSION"));
+        info
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.has_new_list.store(true, Ordering::Release);
+    }
+}
+
+/// The process groups of all programs that run, by their number.
+static GROUPS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Ends all programs that are servers, at once. For a process that is about to end without dropping what it has.
+pub fn end_programs() {
+    for group in std::mem::take(&mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner)) {
+        end_group(group);
+    }
+}
+
+/// A program and those that it started.
+struct ChildGroup {
+    child: Child,
+    /// The number of the group, which is that of its first process.
+    group: Option<u32>,
+}
+
+impl ChildGroup {
+    fn new(child: Child) -> Self {
+        let group = child.id();
+        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).extend(group);
+        Self { child, group }
+    }
+}
+
+impl Drop for ChildGroup {
+    fn drop(&mut self) {
+        if let Some(group) = self.group
+            && GROUPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&group)
+        {
+            // The first process was not waited for yet, so the number is still its own.
+            end_group(group);
+        }
+    }
+}
+
+/// Kills a process group: it outlives its first process where that started others.
+fn end_group(group: u32) {
+    #[cfg(unix)]
+    if let Some(pid) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+    }
+    #[cfg(not(unix))]
+    let _ = group;
+}
+
+impl Connection {
+    /// Connects to a server and waits until it is ready.
+    ///
+    /// # Errors
+    /// `server-unreachable`, without effects.
+    pub(crate) async fn open(
+        config: &ServerConfig,
+        net: Option<&Net>,
+        redactor: &Redactor,
+    ) -> Result<Self, OperationError> {
+        let limit = config.timeout.max(START_TIME);
+        let (end, mut stderr) = (EndReason::default(), StderrTail::default());
+        let opened = tokio::time::timeout(limit, Self::open_unbounded(config, net, &end, &mut stderr)).await;
+        let failed = match opened {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(why)) => why,
+            Err(_) => format!("it was not ready within {} ms", limit.as_millis()),
+        };
+        let why = end.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(failed);
+        let message = format!("the server `{}` cannot be reached: {why}{}", config.name, said(&stderr, redactor).await);
+        Err(error("server-unreachable", Effects::None, shortened(&redactor.redact_text(&message))))
+    }
+
+    async fn open_unbounded(
+        config: &ServerConfig,
+        net: Option<&Net>,
+        end: &EndReason,
+        stderr: &mut StderrTail,
+    ) -> Result<Self, String> {
+        let has_new_list = Arc::new(AtomicBool::new(false));
+        let client = Client { has_new_list: Arc::clone(&has_new_list) };
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        };
+        let (service, child) = match &config.transport {
+            ServerAddress::Program(program) => {
+                let mut child = start(program)?;
+                if let Some(pipe) = child.child.stderr.take() {
+                    *stderr = StderrTail::collect(pipe);
+                }
+                let (Some(output), Some(input)) = (child.child.stdout.take(), child.child.stdin.take()) else {
+                    return Err("its standard streams cannot be opened".to_owned());
+                };
+                let blocked = Blocked::default();
+                let output = LineReader::new(output, Arc::clone(end), blocked.clone());
+                let transport = AsyncRwTransport::new_client(output, WatchedWriter::new(input, blocked))
+                    .with_max_line_length(MAX_MESSAGE_BYTES + 1);
+                let service =
+                    client.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| error.to_string())?;
+                (service, Some(child))
+            }
+            ServerAddress::Http { url, bearer, addresses } => {
+                let net = net.ok_or("this build has no network access")?;
+                let http = net.client(url.scheme(), addresses.clone()).await.map_err(|error| error.message)?;
+                let mut http_config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+                    .max_sse_event_size(MAX_MESSAGE_BYTES)
+                    .reinit_on_expired_session(false);
+                if let Some(bearer) = bearer {
+                    http_config = http_config.auth_header(bearer.clone());
+                }
+                let transport = StreamableHttpClientTransport::with_client(http, http_config);
+                let service =
+                    client.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| cause_of(&error))?;
+                (service, None)
+            }
+        };
+        let (end, stderr) = (Arc::clone(end), stderr.clone());
+        Ok(Self { service, has_new_list, end, stderr, _child: child })
+    }
+
+    /// Whether the server can still be asked.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.service.is_closed() && !self.service.is_transport_closed()
+    }
+
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        self.service.peer()
+    }
+
+    /// Whether the server said since the last call of this that its list of tools has changed.
+    pub(crate) fn take_list_change(&self) -> bool {
+        self.has_new_list.swap(false, Ordering::AcqRel)
+    }
+
+    /// Asks for the tools.
+    pub(crate) async fn list(&self, deadline: Instant, redactor: &Redactor) -> Result<Vec<Definition>, String> {
+        let (mut all, mut bytes) = (Vec::new(), 0);
+        let mut cursor = None;
+        for _ in 0..MAX_PAGES {
+            let mut page = rmcp::model::PaginatedRequestParams::default();
+            page.cursor = cursor;
+            let listed = tokio::time::timeout_at(deadline.into(), self.service.list_tools(Some(page))).await;
+            let page = match listed {
+                Ok(Ok(page)) => page,
+                Ok(Err(error)) => return Err(self.why(&error, redactor).await),
+                Err(_) => return Err("it did not list its tools in time".to_owned()),
+            };
+            for tool in page.tools {
+                let tool = to_definition(tool);
+                bytes += tool.bytes();
+                all.push(tool);
+            }
+            if bytes > MAX_LIST_BYTES {
+                return Err(format!("its definitions have more than {} MiB", MAX_LIST_BYTES >> 20));
+            }
+            if all.len() > MAX_TOOLS {
+                return Err(format!("it has more than {MAX_TOOLS} tools"));
+            }
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => return Ok(all),
+            }
+        }
+        Err(format!("its list of tools has more than {MAX_PAGES} pages"))
+    }
+
+    /// Returns why a request was not answered.
+    pub(crate) async fn why(&self, failed: &ServiceError, redactor: &Redactor) -> String {
+        let known = self.end.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match failed {
+            ServiceError::McpError(error) => format!("it answered with an error: {}", error.message),
+            ServiceError::TransportClosed | ServiceError::Cancelled { .. } => match known {
+                Some(known) => known,
+                None => format!("it ended{}", said(&self.stderr, redactor).await),
+            },
+            other => known.unwrap_or_else(|| cause_of(other)),
+        }
+    }
+}
+
+/// Starts a program.
+fn start(program: &Program) -> Result<ChildGroup, String> {
+    let Some((name, arguments)) = program.command.split_first() else { return Err("it has no command".to_owned()) };
+    let path = if name.contains('/') { program.folder.join(name) } else { Path::new(name).to_owned() };
+    let mut command = Command::new(&path);
+    command.args(arguments).env_clear();
+    command.envs(INHERITED.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.envs(&program.environment);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    command.spawn().map(ChildGroup::new).map_err(|error| format!("`{}` cannot be started: {error}", path.display()))
+}
+
+fn to_definition(tool: Tool) -> Definition {
+    let object = |schema: Arc<rmcp::model::JsonObject>| Value::Object(Arc::unwrap_or_clone(schema));
+    let hints = tool.annotations.and_then(|hints| serde_json::to_value(hints).ok()).unwrap_or_default();
+    let description = tool.description.map(std::borrow::Cow::into_owned).unwrap_or_default();
+    Definition::new(
+        tool.name.into_owned(),
+        description,
+        object(tool.input_schema),
+        tool.output_schema.map(object),
+        hints,
+    )
+}
+
+/// Returns what a program wrote last to its standard error, for a message.
+async fn said(stderr: &StderrTail, redactor: &Redactor) -> String {
+    let text = stderr.text(redactor).await;
+    if text.is_empty() { String::new() } else { format!("; it said: {text}") }
+}
+
+/// Returns an error with its causes as one line.
+fn cause_of(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    // The library names its own types in front of what went wrong.
+    if let Some((_, cause)) = text.split_once("] error: ").filter(|(types, _)| types.contains("::")) {
+        text = cause.to_owned();
+    }
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        next = cause.source();
+    }
+    text
+}

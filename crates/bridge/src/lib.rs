@@ -1,0 +1,87 @@
+//! A client of MCP servers, whose tools it offers as functions.
+//!
+//! ```text
+//! Bridge ─ one Server each ─ Connection (program or HTTP), made on first use, replaced when it ends
+//!                          └ Definitions: the tools as the server lists them, each with a digest
+//! ```
+//!
+//! Revisions 2024-11-05 to 2026-07-28 of the protocol are spoken. A server may not ask anything back: requests for
+//! sampling, roots and input are refused.
+//!
+//! Invariant: nothing that a server says is trusted. Messages are bounded in size and answers in time; inputs are checked
+//! before they are sent, and results before they are returned; the secrets that the server got are taken out of all that
+//! it says. A server that fails costs the calls that it was to answer.
+
+mod connection;
+mod definitions;
+mod error;
+mod reader;
+mod result;
+mod search;
+mod server;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcell_capabilities::Net;
+use toolcell_protocol::OperationError;
+use toolcell_tool::ServerName;
+
+pub use connection::{Program, ServerAddress, ServerConfig, end_programs};
+pub use definitions::{Definition, Definitions};
+pub use error::unknown_server;
+pub use result::CallResult;
+pub use search::{SearchResult, search};
+use server::Server;
+
+/// The connections to MCP servers, which are made on first use.
+pub struct Bridge {
+    servers: BTreeMap<ServerName, Arc<Server>>,
+}
+
+impl Bridge {
+    /// Creates a bridge. No server is started before it is needed.
+    ///
+    /// # Errors
+    /// `server-unreachable`: the secrets of a server cannot be searched for.
+    pub fn new(configs: impl IntoIterator<Item = ServerConfig>, net: Option<&Net>) -> Result<Self, OperationError> {
+        let servers = configs.into_iter().map(|config| {
+            let name = config.name.clone();
+            Ok((name, Arc::new(Server::new(config, net.cloned())?)))
+        });
+        Ok(Self { servers: servers.collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the tools of a server, which is started if it does not run.
+    ///
+    /// # Errors
+    /// `server-unknown`, `server-unreachable`, `server-failed`; without effects.
+    pub async fn definitions(&self, server: &ServerName) -> Result<Arc<Definitions>, OperationError> {
+        self.server(server)?.definitions().await
+    }
+
+    /// Calls a tool, whose definition was looked at.
+    ///
+    /// # Errors
+    /// `params-invalid` and `server-tool-changed` without effects. `server-tool-failed`, `server-result` and
+    /// `server-failed`, with the effects that the call may have had.
+    pub async fn call(
+        &self,
+        server: &ServerName,
+        tool: &Arc<Definition>,
+        input: Value,
+    ) -> Result<CallResult, OperationError> {
+        self.server(server)?.call(tool, input).await
+    }
+
+    /// Whether a server of this name is known.
+    #[must_use]
+    pub fn knows(&self, server: &ServerName) -> bool {
+        self.servers.contains_key(server)
+    }
+
+    fn server(&self, name: &ServerName) -> Result<&Arc<Server>, OperationError> {
+        self.servers.get(name).ok_or_else(|| unknown_server(name.as_str()))
+    }
+}

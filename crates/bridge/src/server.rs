@@ -1,0 +1,189 @@
+//! A server: its connection, which is made on first use and made anew when it ended, and its tools.
+//!
+//! Invariant: one connection at a time. What a call may have done before its connection ended is said, and it is not
+//! tried again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::service::ServiceError;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use toolcell_capabilities::{Net, Redactor};
+use toolcell_protocol::{Effects, OperationError};
+
+use crate::connection::{Connection, ServerConfig};
+use crate::definitions::{Definition, Definitions};
+use crate::error::{error, shortened};
+use crate::result::{self, CallResult};
+
+/// How long a list of tools is taken for true, if the server says nothing.
+const LIST_LIFETIME: Duration = Duration::from_mins(5);
+/// How long a server that could not be reached is not tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+pub(crate) struct Server {
+    config: ServerConfig,
+    net: Option<Net>,
+    redactor: Redactor,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    tools: Option<(Arc<Definitions>, Instant)>,
+    /// The last failure to connect.
+    failed: Option<(OperationError, Instant)>,
+}
+
+impl Server {
+    pub(crate) fn new(config: ServerConfig, net: Option<Net>) -> Result<Self, OperationError> {
+        let secrets = config.secrets.iter().map(|(name, secret)| (name.as_str(), secret));
+        let redactor = Redactor::for_secrets(secrets).map_err(|failed| {
+            error("server-unreachable", Effects::None, format!("the server `{}` is not started: {failed}", config.name))
+        })?;
+        Ok(Self { config, net, redactor, state: Mutex::default() })
+    }
+
+    /// Returns the connection and the tools that it offers.
+    async fn connect(&self) -> Result<(Arc<Connection>, Arc<Definitions>), OperationError> {
+        let mut state = self.state.lock().await;
+        let open = state.connection.take().filter(|connection| connection.is_open());
+        let connection = match open {
+            Some(connection) => connection,
+            None => {
+                state.tools = None;
+                if let Some((failure, at)) = &state.failed
+                    && at.elapsed() < RETRY_AFTER
+                {
+                    return Err(failure.clone());
+                }
+                match Connection::open(&self.config, self.net.as_ref(), &self.redactor).await {
+                    Ok(connection) => Arc::new(connection),
+                    Err(failure) => {
+                        state.failed = Some((failure.clone(), Instant::now()));
+                        return Err(failure);
+                    }
+                }
+            }
+        };
+        state.connection = Some(Arc::clone(&connection));
+        state.failed = None;
+        let known = state.tools.take().filter(|(_, listed)| listed.elapsed() < LIST_LIFETIME);
+        let tools = match known.filter(|_| !connection.take_list_change()) {
+            Some((tools, listed)) => {
+                state.tools = Some((Arc::clone(&tools), listed));
+                tools
+            }
+            None => {
+                let listed = connection.list(Instant::now() + self.config.timeout, &self.redactor).await;
+                let listed = listed.map_err(|why| {
+                    state.connection = None;
+                    self.failed(&why, Effects::None)
+                })?;
+                let redacted = listed.iter().filter_map(|tool| self.redact_definition(tool));
+                let tools = Arc::new(Definitions::new(redacted));
+                state.tools = Some((Arc::clone(&tools), Instant::now()));
+                tools
+            }
+        };
+        Ok((connection, tools))
+    }
+
+    pub(crate) async fn definitions(self: &Arc<Self>) -> Result<Arc<Definitions>, OperationError> {
+        Ok(self.connected().await?.1)
+    }
+
+    /// As [`connect`](Self::connect), which goes on when the call that needs it is cancelled: the next one finds the server
+    /// ready.
+    async fn connected(self: &Arc<Self>) -> Result<(Arc<Connection>, Arc<Definitions>), OperationError> {
+        let server = Arc::clone(self);
+        let connecting = tokio::spawn(async move { server.connect().await });
+        connecting.await.unwrap_or_else(|_| Err(self.failed("it was ended", Effects::None)))
+    }
+
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &Arc<Definition>,
+        input: Value,
+    ) -> Result<CallResult, OperationError> {
+        let input = result::check_input(&self.config.name, tool, input)?;
+        let (connection, tools) = self.connected().await?;
+        let current = tool.code_name().and_then(|name| tools.find(&self.config.name, &name).ok().cloned());
+        if current.is_none_or(|current| !Arc::ptr_eq(&current, tool) && current != *tool) {
+            let message = format!("the definition of `{}.{}` has changed just now", self.config.name, tool.name);
+            return Err(error("server-tool-changed", Effects::None, message));
+        }
+        let mut params = CallToolRequestParams::new(tool.name.clone());
+        if let Value::Object(input) = input {
+            params = params.with_arguments(input);
+        }
+        let effects = if self.reads(tool) { Effects::None } else { Effects::Started };
+        let answered = tokio::time::timeout(self.config.timeout, connection.peer().call_tool_once(params)).await;
+        let answer = match answered {
+            Ok(Ok(CallToolResponse::Complete(answer))) => answer,
+            Ok(Ok(_)) => return Err(self.failed("it asks for more input, which it does not get", effects)),
+            // The server did not take the call.
+            Ok(Err(ServiceError::McpError(refusal))) if is_refusal(refusal.code.0) => {
+                let message = format!("`{}.{}`: {}", self.config.name, tool.name, refusal.message);
+                let message = shortened(&self.redactor.redact_text(&message));
+                return Err(error("server-tool-failed", Effects::None, message));
+            }
+            Ok(Err(failure)) => {
+                if !matches!(failure, ServiceError::McpError(_)) {
+                    self.forget(&connection).await;
+                }
+                return Err(self.failed(&connection.why(&failure, &self.redactor).await, effects));
+            }
+            Err(_) => {
+                // The server may hang: the next call gets another connection.
+                self.forget(&connection).await;
+                let why = format!("it did not answer within {} ms", self.config.timeout.as_millis());
+                return Err(self.failed(&why, effects));
+            }
+        };
+        result::read(&self.config.name, tool, answer, effects, &self.redactor)
+    }
+
+    /// Lets calls that follow use another connection than this one; those that use it go on.
+    async fn forget(&self, connection: &Arc<Connection>) {
+        let mut state = self.state.lock().await;
+        if state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
+            state.connection = None;
+        }
+    }
+
+    /// Whether a tool has no side effects, as far as the policy believes the server.
+    fn reads(&self, tool: &Definition) -> bool {
+        self.config.believes_hints && tool.claims_to_read()
+    }
+
+    fn failed(&self, why: &str, effects: Effects) -> OperationError {
+        let message = format!("the server `{}` failed: {why}", self.config.name);
+        error("server-failed", effects, shortened(&self.redactor.redact_text(&message)))
+    }
+
+    /// Takes the secrets of the server out of a definition; `None` if that is not possible.
+    fn redact_definition(&self, tool: &Definition) -> Option<Definition> {
+        let Definition { name, description, input, output, hints, .. } = tool;
+        let all = Value::from_iter([
+            ("name", Value::from(name.as_str())),
+            ("description", Value::from(description.as_str())),
+            ("input", input.clone()),
+            ("output", output.clone().unwrap_or_default()),
+            ("hints", hints.clone()),
+        ]);
+        let mut redacted = result::redact(&self.redactor, all)?;
+        let text = |key: &str| redacted[key].as_str().map(str::to_owned).unwrap_or_default();
+        let (name, description) = (text("name"), text("description"));
+        let output = output.as_ref().map(|_| redacted["output"].take());
+        Some(Definition::new(name, description, redacted["input"].take(), output, redacted["hints"].take()))
+    }
+}
+
+/// Whether an error code of JSON-RPC says that the request was not performed: invalid request, method or parameters.
+fn is_refusal(code: i32) -> bool {
+    matches!(code, -32602..=-32600)
+}

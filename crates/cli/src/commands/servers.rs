@@ -1,0 +1,222 @@
+//! `servers`: the MCP servers of the policy, and which of their tools are trusted.
+//!
+//! Invariant: what is trusted is what was shown. Texts of a server are escaped where a terminal shows them.
+
+use serde_json::{Value, json};
+use toolcell::policy::{ServerDefinition, ServerTransport};
+use toolcell::{Detail, ServerReview, ServerToolDefinition, Toolbox};
+use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, tr};
+
+use crate::args::{SandboxArgs, ServersArgs, ServersCommand};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::prompt;
+use crate::render::table::{Column, Fit, Overflow, Table};
+
+/// The length from which a declaration shortens a description, in characters.
+const SHORTENED_CHARS: usize = 300;
+/// Who trusts what the command line trusts.
+const TRUSTED_BY: &str = "command-line";
+
+pub(crate) fn run(args: &ServersArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let toolbox = context.open_toolbox(SandboxArgs::single_call_config())?;
+    match args.command.as_ref().unwrap_or(&ServersCommand::List) {
+        ServersCommand::List => list(&toolbox, context),
+        ServersCommand::Diff { server } => diff(&toolbox.review_server(server)?, context),
+        ServersCommand::Trust { server, yes, shown } => {
+            let review = toolbox.review_server(server)?;
+            if shown.as_ref().is_some_and(|shown| *shown != review.digest()) {
+                let message = message!("the tools of `{server}` are not those that were shown", server = review.server);
+                let hint = message!("look at them again with `toolcell servers diff {server}`", server = review.server);
+                return Err(CliError::coded(ErrorCode::ApprovalChanged, message, hint));
+            }
+            trust(&toolbox, &review, *yes || shown.is_some(), context)
+        }
+    }
+}
+
+fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let Context { ref mut streams, format, lang, .. } = *context;
+    let mut servers = Vec::new();
+    for server in toolbox.policy().servers() {
+        let trusted = match toolbox.store() {
+            Some(store) => store.trusted_definitions().trusted(&server.name)?.len(),
+            None => 0,
+        };
+        servers.push((server, trusted));
+    }
+    if format.is_json() {
+        let servers: Vec<Value> = servers
+            .iter()
+            .map(|(server, trusted)| {
+                json!({ "name": server.name.as_str(), "target": target(server), "trusted": trusted, "origin": server.origin.to_string() })
+            })
+            .collect();
+        writeln!(streams.output, "{}", json!({ "servers": servers }))?;
+        return Ok(Exit::Done);
+    }
+    if servers.is_empty() {
+        streams.print_note(&message!("the policy defines no server"), lang)?;
+        streams
+            .print_hint(&message!("define one in `[servers.NAME]` of the user's policy; see `toolcell init`"), lang)?;
+        return Ok(Exit::Done);
+    }
+    let titles = [
+        tr!(lang, "column" => "server"),
+        tr!(lang, "column" => "trusted tools"),
+        tr!(lang, "column" => "command or URL"),
+    ];
+    let fits = [(Fit::Whole, 0), (Fit::Number, 0), (Fit::Text(16), 0)];
+    let columns = titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare });
+    let mut table = Table::new(columns.collect());
+    for (server, trusted) in servers {
+        table.add_row([server.name.to_string(), trusted.to_string(), target(server)]);
+    }
+    table.print(Overflow::Truncate, "toolcell servers --json", lang, streams)?;
+    Ok(Exit::Done)
+}
+
+/// Returns how a server is reached, as one line.
+fn target(server: &ServerDefinition) -> String {
+    match &server.transport {
+        ServerTransport::Command { command, .. } => command.join(" "),
+        ServerTransport::Http { url, .. } => url.to_string(),
+    }
+}
+
+fn diff(review: &ServerReview, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    if context.format.is_json() {
+        writeln!(context.streams.output, "{}", review_to_json(review))?;
+    } else {
+        let lines = review_lines(review, context.lang);
+        let Context { streams, lang, .. } = context;
+        for line in lines {
+            writeln!(streams.output, "{line}")?;
+        }
+        if !review.is_trusted() {
+            let hint = message!(
+                "`toolcell servers trust {server} --shown {digest}` trusts exactly these",
+                server = review.server,
+                digest = review.digest()
+            );
+            streams.print_hint(&hint, *lang)?;
+        }
+    }
+    Ok(if review.is_trusted() { Exit::Done } else { Exit::ToolFailed })
+}
+
+fn trust(toolbox: &Toolbox, review: &ServerReview, yes: bool, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let lang = context.lang;
+    let lines = review_lines(review, lang);
+    let count = review.new.len() + review.changed.len() + review.unchanged.len();
+    if !yes && !review.is_trusted() {
+        if !context.streams.is_interactive() {
+            let message = message!(
+                "nobody can be asked whether the tools of `{server}` are to be trusted",
+                server = review.server
+            );
+            let hint =
+                message!("read them with `toolcell servers diff {server}`, then pass --yes", server = review.server);
+            return Err(CliError::coded(ErrorCode::ConfirmRequired, message, hint));
+        }
+        if !prompt::confirm(&lines, tr!(lang, "Trust these tools?"), lang)? {
+            context.streams.print_note(&message!("nothing was trusted"), lang)?;
+            return Ok(Exit::Refused);
+        }
+    }
+    toolbox.trust_server(review, TRUSTED_BY)?;
+    if context.format.is_json() {
+        writeln!(context.streams.output, "{}", json!({ "server": review.server.as_str(), "trusted": count }))?;
+    } else {
+        if yes {
+            for line in &lines {
+                writeln!(context.streams.output, "{line}")?;
+            }
+        }
+        let said = tr!(lang, "{count} tools of `{server}` are trusted", count, server = review.server);
+        writeln!(context.streams.output, "{said}")?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns what is to be said about a server, line by line.
+fn review_lines(review: &ServerReview, lang: toolcell_i18n::Lang) -> Vec<String> {
+    let mut lines = Vec::new();
+    for tool in &review.new {
+        lines.push(tr!(lang, "new: {tool}", tool = quote(&tool.name)));
+        push_definition(&mut lines, "  ", tool);
+    }
+    for (before, now) in &review.changed {
+        lines.push(tr!(lang, "changed: {tool}", tool = quote(&now.name)));
+        // All of the definition: a limit or a default is as important as a description.
+        let changes = toolcell_testing::unified("definition", &to_json_text(before), &to_json_text(now));
+        lines.extend(changes.lines().skip(2).map(|line| format!("  {}", escape_invisible(line))));
+    }
+    for tool in &review.gone {
+        lines.push(tr!(lang, "gone: {tool}", tool = quote(tool)));
+    }
+    for (name, tools) in &review.collisions {
+        let tools = tools.iter().map(|tool| quote(tool)).collect::<Vec<_>>().join(", ");
+        lines.push(tr!(lang, "not callable, because all are `{name}` in code: {tools}", name, tools));
+    }
+    lines.push(tr!(
+        lang,
+        "{server}: {new} new, {changed} changed, {gone} gone, {unchanged} as trusted",
+        server = review.server,
+        new = review.new.len(),
+        changed = review.changed.len(),
+        gone = review.gone.len(),
+        unchanged = review.unchanged.len(),
+    ));
+    lines
+}
+
+/// Adds the declaration of a tool, its description where the declaration shortens it, and what the server says about its
+/// effects.
+fn push_definition(lines: &mut Vec<String>, indent: &str, tool: &ServerToolDefinition) {
+    let declaration = tool.declaration(Detail::Full);
+    if tool.description.chars().count() > SHORTENED_CHARS {
+        lines.extend(tool.description.lines().map(|line| format!("{indent}// {}", escape_invisible(line))));
+    }
+    lines.extend(declaration.trim_end().lines().map(|line| format!("{indent}{}", escape_invisible(line))));
+    if !tool.hints.is_null() {
+        lines.push(format!("{indent}// {}", escape_invisible(&tool.hints.to_string())));
+    }
+}
+
+/// Returns a name of a server so that it looks like no other text: on one line, with what is not visible escaped.
+fn quote(name: &str) -> String {
+    escape_invisible(name)
+}
+
+/// Escapes all characters that are not visible, line breaks too.
+fn escape_invisible(text: &str) -> String {
+    let mut escaped = String::new();
+    for char in text.chars() {
+        match char {
+            '"' | '\'' | '\\' => escaped.push(char),
+            char => escaped.extend(char.escape_debug()),
+        }
+    }
+    escaped
+}
+
+fn to_json_text(tool: &ServerToolDefinition) -> String {
+    serde_json::to_string_pretty(tool).unwrap_or_default() + "\n"
+}
+
+fn review_to_json(review: &ServerReview) -> Value {
+    let changed = review.changed.iter().map(|(before, now)| json!({ "before": before, "now": now }));
+    let collisions = review.collisions.iter().map(|(name, tools)| json!({ "name": name, "tools": tools }));
+    json!({
+        "server": review.server.as_str(),
+        "new": review.new,
+        "changed": changed.collect::<Vec<_>>(),
+        "gone": review.gone,
+        "unchanged": review.unchanged.len(),
+        "digest": review.digest(),
+        "collisions": collisions.collect::<Vec<_>>(),
+    })
+}
