@@ -54,8 +54,8 @@ function makeTool(server, tool) {
 }
 
 /**
- * Whether the language, or whoever prints a value, asks any object for this. A tool of such a name is called by the name
- * that `$describe` shows.
+ * Whether the language, or the code that prints a value, asks any object for this. A tool of such a name is called by
+ * the name that `$describe` shows.
  */
 function isAskedOfAnything(name) {
   switch (name) {
