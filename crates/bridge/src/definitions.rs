@@ -138,15 +138,6 @@ pub struct Definitions {
     collisions: BTreeMap<ServerToolName, Vec<String>>,
 }
 
-/// Why a tool cannot be called by a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// No tool has it.
-    Unknown,
-    /// Several tools have it in code.
-    Ambiguous(Vec<String>),
-}
-
 impl Definitions {
     pub(crate) fn new(all: impl IntoIterator<Item = Definition>) -> Self {
         let mut definitions = Self::default();
@@ -178,23 +169,15 @@ impl Definitions {
     /// # Errors
     /// The message for a name that no tool or several tools have.
     pub fn find(&self, server: &ServerName, name: &ServerToolName) -> Result<&Arc<Definition>, String> {
-        match self.get(name) {
-            Ok(tool) => Ok(tool),
-            Err(Missing::Unknown) => {
+        match (self.tools.get(name), self.collisions.get(name)) {
+            (Some(tool), _) => Ok(tool),
+            (None, None) => {
                 Err(format!("`{server}` has no tool `{name}`; `servers.$search(\"…\")` finds those that it has"))
             }
-            Err(Missing::Ambiguous(names)) => Err(format!(
+            (None, Some(names)) => Err(format!(
                 "several tools of `{server}` are `{name}` in code, so none of them is called: {}",
                 names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
             )),
-        }
-    }
-
-    fn get(&self, name: &ServerToolName) -> Result<&Arc<Definition>, Missing> {
-        match (self.tools.get(name), self.collisions.get(name)) {
-            (Some(tool), _) => Ok(tool),
-            (None, Some(names)) => Err(Missing::Ambiguous(names.clone())),
-            (None, None) => Err(Missing::Unknown),
         }
     }
 }

@@ -75,12 +75,6 @@ impl Bridge {
         self.server(server)?.call(tool, input).await
     }
 
-    /// Whether a server of this name is known.
-    #[must_use]
-    pub fn knows(&self, server: &ServerName) -> bool {
-        self.servers.contains_key(server)
-    }
-
     fn server(&self, name: &ServerName) -> Result<&Arc<Server>, OperationError> {
         self.servers.get(name).ok_or_else(|| unknown_server(name.as_str()))
     }

@@ -145,20 +145,20 @@ fn trust(toolbox: &Toolbox, review: &ServerReview, yes: bool, context: &mut Cont
 fn review_lines(review: &ServerReview, lang: toolcell_i18n::Lang) -> Vec<String> {
     let mut lines = Vec::new();
     for tool in &review.new {
-        lines.push(tr!(lang, "new: {tool}", tool = quote(&tool.name)));
+        lines.push(tr!(lang, "new: {tool}", tool = escape_invisible(&tool.name)));
         push_definition(&mut lines, "  ", tool);
     }
     for (before, now) in &review.changed {
-        lines.push(tr!(lang, "changed: {tool}", tool = quote(&now.name)));
+        lines.push(tr!(lang, "changed: {tool}", tool = escape_invisible(&now.name)));
         // All of the definition: a limit or a default is as important as a description.
         let changes = toolcell_testing::unified("definition", &to_json_text(before), &to_json_text(now));
         lines.extend(changes.lines().skip(2).map(|line| format!("  {}", escape_invisible(line))));
     }
     for tool in &review.gone {
-        lines.push(tr!(lang, "gone: {tool}", tool = quote(tool)));
+        lines.push(tr!(lang, "gone: {tool}", tool = escape_invisible(tool)));
     }
     for (name, tools) in &review.collisions {
-        let tools = tools.iter().map(|tool| quote(tool)).collect::<Vec<_>>().join(", ");
+        let tools = tools.iter().map(|tool| escape_invisible(tool)).collect::<Vec<_>>().join(", ");
         lines.push(tr!(lang, "not callable, because all are `{name}` in code: {tools}", name, tools));
     }
     lines.push(tr!(
@@ -184,11 +184,6 @@ fn push_definition(lines: &mut Vec<String>, indent: &str, tool: &ServerToolDefin
     if !tool.hints.is_null() {
         lines.push(format!("{indent}// {}", escape_invisible(&tool.hints.to_string())));
     }
-}
-
-/// Returns a name of a server so that it looks like no other text: on one line, with what is not visible escaped.
-fn quote(name: &str) -> String {
-    escape_invisible(name)
 }
 
 /// Escapes all characters that are not visible, line breaks too.
