@@ -13,6 +13,8 @@ use toolcell_dts::{Detail, FunctionSchema};
 use toolcell_schema::Schema;
 use toolcell_tool::{ServerName, ServerToolName};
 
+use crate::terms::SearchTerms;
+
 /// The only field of the object as which a result is checked.
 pub(crate) const RESULT_FIELD: &str = "result";
 
@@ -34,6 +36,9 @@ pub struct Definition {
     /// The digest, and the server that it is for.
     #[serde(skip)]
     digest: OnceLock<(ServerName, Hash)>,
+    /// The words that it is found by.
+    #[serde(skip)]
+    search_terms: OnceLock<SearchTerms>,
 }
 
 /// The schemas, as far as they can be checked here.
@@ -61,7 +66,16 @@ impl Definition {
     /// Creates a definition.
     #[must_use]
     pub fn new(name: String, description: String, input: Value, output: Option<Value>, hints: Value) -> Self {
-        Self { name, description, input, output, hints, compiled: OnceLock::new(), digest: OnceLock::new() }
+        Self {
+            name,
+            description,
+            input,
+            output,
+            hints,
+            compiled: OnceLock::new(),
+            digest: OnceLock::new(),
+            search_terms: OnceLock::new(),
+        }
     }
 
     /// Returns the name in code.
@@ -120,6 +134,12 @@ impl Definition {
         let schemas = [Some(&self.input), self.output.as_ref(), Some(&self.hints)];
         let schemas = schemas.into_iter().flatten().map(|schema| schema.to_string().len());
         self.name.len() + self.description.len() + schemas.sum::<usize>()
+    }
+
+    /// Returns the words that the tool is found by, which are made once.
+    pub(crate) fn search_terms(&self) -> &SearchTerms {
+        let title = self.hints.get("title").and_then(Value::as_str).unwrap_or_default();
+        self.search_terms.get_or_init(|| SearchTerms::new(&self.name, title, &self.description, &self.input))
     }
 
     pub(crate) fn compiled(&self) -> &Compiled {

@@ -19,6 +19,7 @@ mod reader;
 mod result;
 mod search;
 mod server;
+mod terms;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,11 +1,14 @@
 //! Run time of reflection, search and verification.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcell::reflection::{PastOperation, ReflectionInput, Thresholds, reflect};
 use toolcell::store::{Durability, Settings, Store};
 use toolcell::{CreateTool, ReflectOnTask, Toolbox, ToolboxConfig, VerifyOptions, read_request};
+use toolcell_bridge::{Definition, search};
+use toolcell_tool::{ServerName, ServerToolName};
 
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
@@ -23,6 +26,8 @@ const TASKS: [&str; 6] = [
 const HISTORY: usize = 200;
 /// Number of tools in the search index.
 const TOOLS: usize = 10_000;
+/// Number of tools of a server that are searched.
+const SERVER_TOOLS: usize = 3_000;
 
 pub(crate) fn measure(table: &mut Table) {
     table.section("reflection and proof");
@@ -49,6 +54,7 @@ pub(crate) fn measure(table: &mut Table) {
     let toolbox = Toolbox::with_store(store, ToolboxConfig::default()).unwrap();
     proof(table, &toolbox);
     searched(table, &toolbox);
+    servers_searched(table);
 }
 
 fn operation(number: usize) -> PastOperation {
@@ -104,4 +110,31 @@ fn searched(table: &mut Table, toolbox: &Toolbox) {
         reflected.time(1, || toolbox.reflect(&request).unwrap());
     }
     table.row(Row::new("tool_reflection with 10,000 tools, recorded, median", reflected.median()));
+}
+
+/// Measures searches among the tools of a server.
+fn servers_searched(table: &mut Table) {
+    let server = ServerName::parse("things").unwrap();
+    let tools: Vec<(ServerToolName, Arc<Definition>)> = (0..SERVER_TOOLS)
+        .map(|number| {
+            let (one, other) = (number % 100, number / 100);
+            let name = format!("convert_thing{one}_to_thing{other}");
+            let description = format!("Converts the thing{one} of a report. The thing{other} is that of a table.");
+            let input = json!({ "type": "object", "properties": { "report": { "type": "string" } } });
+            let definition = Definition::new(name, description, input, None, Value::Null);
+            (definition.code_name().unwrap(), Arc::new(definition))
+        })
+        .collect();
+    let find = |query: &str| search(tools.iter().map(|(name, tool)| (&server, name, tool)), query, 20);
+    let mut first = Series::default();
+    first.time(1, || find("thing1"));
+    let row = Row::new("first search among 3,000 tools of a server", first.median());
+    table.row(row.target(Target::AtMost(Figure::Time(20e-3))));
+    let mut searched = Series::default();
+    for number in 0..200 {
+        let query = format!("change the thing{} of my reports into a thing{}", number % 100, number % 30);
+        searched.time(1, || find(&query));
+    }
+    let row = Row::new("  each further one, p99", searched.p99());
+    table.row(row.target(Target::AtMost(Figure::Time(20e-3))));
 }
