@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
+.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -75,6 +75,17 @@ recording: ## Record the terminal session of README.md again (needs Python)
 recording-pi: ## Record the session of docs/guide/pi.md again (needs Python; after make hosts)
 	cargo build --workspace --bins --locked
 	docs/recording/render-pi "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
+
+# Cargo refuses crates that claim a later Rust than the one that builds them; these need nothing of it.
+types_flags := --locked --package toolcell-types --ignore-rust-version
+types: ## Build the type checker, a program of its own (5 minutes of processor time)
+	cargo build --profile types --features checker $(types_flags)
+
+test-types: types ## Test it with labelled and with hostile sources (Linux)
+	TOOLCELL_TYPES="$${CARGO_TARGET_DIR:-target}/types/toolcell-types" cargo test --locked --package toolcell-types --test worker -- --nocapture
+
+lint-types: ## Check it with clippy, which the workspace does without the checker
+	cargo clippy --all-targets --test worker --features checker $(types_flags) -- --deny warnings
 
 reference: ## Write the generated pages of docs/reference/
 	cargo build --workspace --bins --locked

@@ -37,7 +37,7 @@ const NO_MESSAGES: &[(&str, &[&str])] = &[
     ),
     (
         "bugs of ours, and violations of a protocol between our own processes",
-        &["crates/jail/src/", "crates/protocol/src/", "crates/schema/src/unique.rs", "host/src/"],
+        &["crates/jail/src/", "crates/protocol/src/", "crates/schema/src/unique.rs", "crates/types/src/", "host/src/"],
     ),
     (
         "commands and marks in files, which this program finds again",
