@@ -138,7 +138,7 @@ reflection: ## Measure reflection on its labelled tasks, and draw precision and 
 	cargo test --quiet --locked --package toolcell-reflection --test labelled -- --nocapture
 	cargo run --quiet --locked --package toolcell-reflection --example curve -- crates/reflection/precision-recall.svg
 
-peers: ## Have the official clients and suites of the protocol talk to the server (needs Node and Python)
+peers: ## Test against the official clients, suites and reference servers of the protocol (needs Node and Python)
 	cargo build --workspace --bins --examples --locked
 	tests/interop/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/examples/conformance" $(PARTS)
 

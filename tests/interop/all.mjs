@@ -4,6 +4,7 @@ import { CLIENTS } from "./clients.mjs";
 import * as conformance from "./conformance.mjs";
 import * as declarations from "./declarations.mjs";
 import * as inspector from "./inspector.mjs";
+import * as reference from "./reference.mjs";
 import { check, close, report } from "./checks.mjs";
 import { newHome, run, startHttp } from "./servers.mjs";
 import { tell } from "./story.mjs";
@@ -27,6 +28,7 @@ const PARTS = {
       await overBoth(`python, ${revision}`, (title, way, home) => python(title, revision, way, home));
     }
   },
+  reference: () => reference.all(toolcell),
 };
 
 for (const part of parts) if (!PARTS[part]) throw new Error(`there is no part \`${part}\`; there are ${Object.keys(PARTS)}`);

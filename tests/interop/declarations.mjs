@@ -8,7 +8,8 @@ import { check } from "./checks.mjs";
 import { newHome, run } from "./servers.mjs";
 
 const FOLDER = `${import.meta.dirname}/../../fixtures/servers/definitions`;
-const STRICT = ["--strict", "--noEmit", "--lib", "esnext", "--types", "", "--skipLibCheck", "false"];
+/** The options under which the compiler takes declarations. */
+export const STRICT = ["--strict", "--noEmit", "--lib", "esnext", "--types", "", "--skipLibCheck", "false"];
 
 export async function all() {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(".d.ts"));

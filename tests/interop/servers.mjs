@@ -31,12 +31,11 @@ process.on("exit", () => {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 
 /** A home with a policy and an empty store: where it is, and the environment that leads there. */
-export function newHome() {
+export function newHome(policy = POLICY) {
   const home = mkdtempSync(join(tmpdir(), "toolcell-peers-"));
   homes.add(home);
   const config = join(home, "config");
   mkdirSync(join(config, "toolcell"), { recursive: true });
-  writeFileSync(join(config, "toolcell", "toolcell.toml"), POLICY);
   const env = {
     HOME: home,
     PATH: process.env.PATH,
@@ -44,7 +43,13 @@ export function newHome() {
     TOOLCELL_LANG: "en",
     XDG_CONFIG_HOME: config,
   };
+  setPolicy({ env }, policy);
   return { home, env };
+}
+
+/** Replaces the policy of a home. */
+export function setPolicy({ env }, policy) {
+  writeFileSync(join(env.XDG_CONFIG_HOME, "toolcell", "toolcell.toml"), policy);
 }
 
 /** Starts a server that says on standard error where it listens: `{ url, stop }`. */
