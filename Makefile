@@ -82,7 +82,8 @@ types: ## Build the type checker, a program of its own (5 minutes of processor t
 	cargo build --profile types --features checker $(types_flags)
 
 test-types: types ## Test it with labelled and with hostile sources (Linux)
-	TOOLCELL_TYPES="$${CARGO_TARGET_DIR:-target}/types/toolcell-types" cargo test --locked --package toolcell-types --test worker -- --nocapture
+	cargo build --workspace --bins --locked
+	TOOLCELL_TYPES="$$(realpath "$${CARGO_TARGET_DIR:-target}")/types/toolcell-types" cargo test --workspace --locked --test worker --test types -- --nocapture
 
 lint-types: ## Check it with clippy, which the workspace does without the checker
 	cargo clippy --all-targets --test worker --features checker $(types_flags) -- --deny warnings

@@ -196,6 +196,7 @@ pages! {
     capabilities: "docs/guide/capabilities.md",
     claude: "docs/guide/claude.md",
     copilot: "docs/guide/copilot.md",
+    flows: "docs/guide/flows.md",
     first_tool: "docs/guide/first-tool.md",
     jail: "docs/guide/jail.md",
     locked_down: "docs/guide/locked-down.md",

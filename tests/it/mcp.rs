@@ -13,6 +13,7 @@ pub(crate) mod server;
 
 mod approvals;
 mod concurrency;
+mod flows;
 mod framing;
 mod host_methods;
 mod hostile;

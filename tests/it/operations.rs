@@ -12,6 +12,7 @@ mod create;
 mod delete;
 mod duplicates;
 mod effects;
+mod flows;
 mod grants;
 mod hooks;
 mod host_calls;

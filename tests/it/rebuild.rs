@@ -7,8 +7,8 @@ use serde_json::json;
 use toolcell::Status;
 use toolcell::store::audit::{Action, AuditEvent};
 use toolcell::store::{
-    Approval, Decision, Entry, Filter, GcMode, OnConflict, Order, Record, RepairMode, Settings, Store, fsck,
-    repair_adopting,
+    Approval, Decision, Entry, Filter, GcMode, LabelHolder, OnConflict, Order, Record, RepairMode, Settings, Store,
+    fsck, repair_adopting,
 };
 
 use crate::fixtures::store::{StoreFixture, overwrite, returns, sample_tool};
@@ -169,12 +169,13 @@ fn what_the_index_says_about_a_tool_is_what_its_objects_say() {
 }
 
 /// Returns what only the index knows about `hit`.
-fn known(fixture: &StoreFixture) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize) {
+fn known(fixture: &StoreFixture) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize, usize) {
     let entry = fixture.find("hit").unwrap();
     let usage = fixture.store().runs().usage(&entry).unwrap();
     let records = fixture.store().runs().records(entry.id, 10).unwrap();
     let approvals = fixture.store().approvals().for_tool(entry.id).unwrap().len();
-    (entry.status, usage.runs, usage.fuel.p50, usage.last_used_at, records, approvals)
+    let labels = fixture.store().labels().all().unwrap().len();
+    (entry.status, usage.runs, usage.fuel.p50, usage.last_used_at, records, approvals, labels)
 }
 
 /// Creates a store whose index knows facts about `hit` that no object has.
@@ -184,6 +185,7 @@ fn shelf_with_knowledge() -> StoreFixture {
     let hit = fixture.find("hit").unwrap().id;
     let (at, grants) = (fixture.now(), json!(["net"]));
     fixture.store().catalog().set_status(hit, Status::Pending).unwrap();
+    fixture.store().labels().join(&[LabelHolder::Tool(hit)], &["web:example.com".to_owned()]).unwrap();
     fixture
         .store()
         .approvals()
@@ -210,18 +212,18 @@ fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only()
     whole.reopen();
     assert_eq!(known(&whole), before);
 
-    // The page before the last belongs to some table or index: that one is damaged, and the rest is readable. The last one
-    // is a page of the schema.
+    // The third page from the end belongs to some table or index: that one is damaged, and the rest is readable. The last two
+    // are pages of the schema.
     let mut damaged = fixture.copy();
     let path = damaged.path().join("index.sqlite");
     let mut bytes = fs::read(&path).unwrap();
-    let page = bytes.len() - 2 * 4096;
+    let page = bytes.len() - 3 * 4096;
     bytes[page..][..4096].fill(0xa5);
     overwrite(&path, &bytes);
     assert!(damaged.repair().is_healthy());
     damaged.reopen();
-    let (status, runs, .., approvals) = known(&damaged);
-    assert_eq!((status, runs, approvals), (Status::Pending, 1, 0));
+    let (status, runs, .., approvals, labels) = known(&damaged);
+    assert_eq!((status, runs, approvals, labels), (Status::Pending, 1, 0, 1));
 }
 
 /// Creates a store in which `hit` is refused and `other` is approved, and returns it with its
@@ -250,8 +252,8 @@ fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
     for texts_are_damaged in [false, true] {
         let mut bytes = index.clone();
         // Damage any page without decisions: the index is corrupt, and the table of decisions is
-        // readable. The last page is one of the schema.
-        let page = (1..bytes.len() / 4096 - 1).rev().find(|page| places.iter().all(|at| at / 4096 != *page)).unwrap();
+        // readable. The last two pages are of the schema.
+        let page = (1..bytes.len() / 4096 - 2).rev().find(|page| places.iter().all(|at| at / 4096 != *page)).unwrap();
         bytes[page * 4096..][..4096].fill(0xa5);
         if texts_are_damaged {
             for at in &places {

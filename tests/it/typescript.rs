@@ -759,7 +759,7 @@ fn declarations_have_the_calls_of_stored_tools() {
     cli.tool("anything", "Does nothing", &[]);
     let declared = cli.run(&["types", "--tools"]).out;
     assert!(!declared.contains(any_call));
-    let calls = declared.split_once("interface Tools {\n").unwrap().1.split_once("\n/**").unwrap().0;
+    let calls = declared.split_once("interface Tools {\n").unwrap().1.split_once("interface ToolKeeping").unwrap().0;
     assert_eq!(
         calls,
         "  /** Does nothing */\n  call(name: \"anything\", params?: Record<string, unknown>): Promise<any>;\n  /** Averages *\\/ numbers */\n  \

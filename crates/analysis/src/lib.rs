@@ -103,6 +103,21 @@ pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>
     })?
 }
 
+/// Returns whether a source has types, or other syntax of TypeScript that is none of JavaScript.
+///
+/// # Examples
+/// ```
+/// use toolcell_analysis::has_types;
+///
+/// assert!(has_types("const execute = ({ n }: { n: number }) => 2 * n"));
+/// assert!(!has_types("const execute = ({ n }) => 2 * n"));
+/// ```
+#[must_use]
+pub fn has_types(source: &str) -> bool {
+    let parsed = || with_globals(|| parse(source, Language::JavaScript).is_ok_and(|parsed| parsed.is_typescript));
+    on_large_stack(source.len(), parsed).unwrap_or(false)
+}
+
 /// Returns the script of a source and its critical findings, for the check right before a run.
 ///
 /// # Errors

@@ -125,11 +125,11 @@ impl Server {
         let answer = match answered {
             Ok(Ok(CallToolResponse::Complete(answer))) => answer,
             Ok(Ok(_)) => return Err(self.failed("it asks for more input, which it does not get", effects)),
-            // The server did not take the call.
+            // The server did not take the call, or passes on an error of a request that its tool made.
             Ok(Err(ServiceError::McpError(refusal))) if is_refusal(refusal.code.0) => {
                 let message = format!("`{}.{}`: {}", self.config.name, tool.name, refusal.message);
                 let message = shortened(&self.redactor.redact_text(&message));
-                return Err(error("server-tool-failed", Effects::None, message));
+                return Err(error("server-tool-failed", effects, message));
             }
             Ok(Err(failure)) => {
                 if !matches!(failure, ServiceError::McpError(_)) {

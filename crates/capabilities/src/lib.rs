@@ -16,8 +16,8 @@ pub use files::{
 pub use meters::Meters;
 #[cfg(feature = "net")]
 pub use net::{
-    Body, Net, NetConfig, NetSession, NetSessionConfig, Redactor, RedactorError, Request, Resolve, Response,
-    RootsError, Secret, SecretError, SystemResolver,
+    Body, Net, NetConfig, NetSession, NetSessionConfig, ObservedRequest, Redactor, RedactorError, Request,
+    RequestObserver, Resolve, Response, RootsError, Secret, SecretError, SystemResolver,
 };
 pub use roots::Roots;
 pub use toolcell_protocol::{Effects, OperationError, Redirect, WriteMode};

@@ -43,7 +43,7 @@ pub use redact::{Redactor, RedactorError};
 pub use request::Request;
 pub use response::{Body, Response};
 pub use secret::{Secret, SecretError};
-pub use session::NetSession;
+pub use session::{NetSession, ObservedRequest, RequestObserver};
 pub use tls::RootsError;
 
 /// The network state that all runs of a process share: TLS roots, the DNS resolver, and the rate

@@ -4,6 +4,7 @@ mod adapter;
 mod decide;
 mod doctor;
 mod effects;
+mod flows;
 mod help;
 mod maintenance;
 mod mcp;
@@ -33,6 +34,7 @@ pub(crate) use adapter::AdapterArgs;
 pub(crate) use decide::DecideArgs;
 pub(crate) use doctor::{DoctorArgs, ExtraSyscalls};
 pub(crate) use effects::{ApprovedDigest, PlanArgs};
+pub(crate) use flows::{FlowsArgs, FlowsCommand};
 pub use help::help_texts;
 pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
@@ -217,6 +219,8 @@ pub(crate) enum Command {
     Grant(GrantArgs),
     /// List MCP servers, and review and trust their tools
     Servers(ServersArgs),
+    /// Show rules about flows of data, what they say of a tool, and what was told to whom
+    Flows(FlowsArgs),
     /// Decide whether a call of another program's tool may run
     Decide(DecideArgs),
     /// Show, check and trust policy files
@@ -273,6 +277,7 @@ impl Command {
             | Self::Approvals(_)
             | Self::Grant(_)
             | Self::Servers(_)
+            | Self::Flows(_)
             | Self::Types(TypesArgs { tools: true, .. } | TypesArgs { servers: true, .. }) => true,
             Self::Replay(_)
             | Self::Test(_)

@@ -6,6 +6,9 @@
 //! Reading order: the commands on tools, those without a stored tool, those on the whole store, the
 //! policy, the server, and the program itself.
 
+/// The name of the caller of what the command line runs.
+pub(crate) const CLI_CALLER: &str = "cli";
+
 pub(crate) mod adopt;
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -41,6 +44,7 @@ pub(crate) mod import;
 pub(crate) mod approvals;
 pub(crate) mod config;
 pub(crate) mod decide;
+pub(crate) mod flows;
 pub(crate) mod grant;
 pub(crate) mod init;
 pub(crate) mod servers;

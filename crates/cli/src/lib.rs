@@ -201,6 +201,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Approvals(args) => commands::approvals::run(&args, context),
         Command::Grant(args) => commands::grant::run(&args, context),
         Command::Servers(args) => commands::servers::run(&args, context),
+        Command::Flows(args) => commands::flows::run(&args, context),
         Command::Decide(args) => commands::decide::run(&args, context),
         Command::Config(args) => commands::config::run(&args, context),
         Command::Init(args) => commands::init::run(&args, context),

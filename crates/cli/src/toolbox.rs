@@ -3,7 +3,7 @@
 //! Invariant: every code path to a run goes through this module, so no command bypasses the policy
 //! and the hooks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolcell::policy::OnAuditFailure;
@@ -76,5 +76,17 @@ pub(crate) fn build_config(sandbox: SandboxConfig, rules: &PolicyFiles) -> Resul
     // Secrets come from this process's environment only.
     let secrets = Arc::new(|name: &SecretName| std::env::var(format!("TOOLCELL_SECRET_{name}")).ok());
     let protected = rules.protected_paths()?;
-    Ok(ToolboxConfig { sandbox, policy, hooks, secrets, protected, ..ToolboxConfig::default() })
+    let type_checker = type_checker();
+    Ok(ToolboxConfig { sandbox, policy, hooks, secrets, protected, type_checker, ..ToolboxConfig::default() })
+}
+
+/// Returns the program that checks types: the one that `TOOLCELL_TYPES` names, which may be none, or the one beside this
+/// program.
+pub(crate) fn type_checker() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("TOOLCELL_TYPES") {
+        return Some(PathBuf::from(named)).filter(|named| !named.as_os_str().is_empty());
+    }
+    let beside =
+        std::env::current_exe().ok()?.with_file_name(format!("toolcell-types{}", std::env::consts::EXE_SUFFIX));
+    beside.is_file().then_some(beside)
 }

@@ -222,6 +222,12 @@ error_codes! {
     FilesProtected = "files-protected" => Refused;
     /// A filter of a list has an invalid value.
     FilterInvalid = "filter-invalid" => Usage;
+    /// An operation depends on data that a rule about flows has a person decide about.
+    FlowNotApproved = "flow-not-approved" => Usage;
+    /// An operation depends on data that a rule about flows refuses there.
+    FlowRefused = "flow-refused" => Refused;
+    /// Where the data came from that a run was handed cannot be recorded.
+    FlowUnrecorded = "flow-unrecorded" => Usage;
     /// Two host functions have the same name.
     FunctionInvalid = "function-invalid" => Usage;
     /// A host function cannot be called in this state.

@@ -11,6 +11,7 @@ use rmcp::RoleServer;
 use rmcp::model::{Extensions, ProtocolVersion};
 use rmcp::service::RequestContext;
 
+use toolcell::FlowContext;
 use toolcell::hook::CallerClaims;
 
 use crate::http::TokenScope;
@@ -19,6 +20,8 @@ use crate::request_limiter::PermitHolder;
 
 /// The key in `_meta` of what a client claims about the caller: `session`, `agent` and `call`.
 const CALLER_KEY: &str = "toolcell/caller";
+/// The key in `_meta` of where the data came from that a client knows: the sources that results had in `toolcell/labels`.
+const CONTEXT_KEY: &str = "toolcell/context";
 
 /// Returns what a client claims about the caller of a request.
 pub(crate) fn caller_claims(context: &RequestContext<RoleServer>) -> CallerClaims {
@@ -30,6 +33,14 @@ pub(crate) fn caller_claims(context: &RequestContext<RoleServer>) -> CallerClaim
         agent: claim("agent"),
         call: claim("call"),
     }
+}
+
+/// Returns where the data came from that the client knows, as it says; what the store remembers of it if it does not.
+pub(crate) fn flow_context(context: &RequestContext<RoleServer>) -> FlowContext {
+    let Some(given) = context.meta.get(CONTEXT_KEY) else { return FlowContext::Remembered };
+    // What is no list of sources counts as all of them.
+    let texts = given.as_array().map(|sources| sources.iter().map(|source| source.as_str().unwrap_or_default()));
+    texts.map_or_else(|| FlowContext::parse([""]), FlowContext::parse)
 }
 
 /// The principal of a request: the one that the transport authenticated, else [`Principal::local`].

@@ -18,8 +18,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use toolcell::hook::CallerClaims;
 use toolcell::{
-    CallError, CancelToken, CodeResult, ExecError, Json, Lang, RunCode, RunError, RunHandle, RunOptions, RunResult,
-    RunTool,
+    CallError, CancelToken, CodeResult, ExecError, FlowContext, Json, Lang, RunCode, RunError, RunHandle, RunOptions,
+    RunResult, RunTool,
 };
 use toolcell_i18n::tr;
 
@@ -163,6 +163,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) progress: Option<Progress>,
     /// What the client claims about itself.
     pub(crate) claims: CallerClaims,
+    /// Where the data came from that the client knows.
+    pub(crate) context: FlowContext,
     /// The functions that the host lends, and the host.
     pub(crate) lent: Option<(&'a LentFunctions, Peer<RoleServer>)>,
 }
@@ -220,9 +222,9 @@ impl RunRequest {
 /// What came of a run.
 pub(crate) enum RunOutcome {
     /// Of a stored tool.
-    Tool(Result<RunResult, RunError>),
+    Tool(Result<Box<RunResult>, RunError>),
     /// Of code that is not stored.
-    Code(Result<CodeResult, ExecError>),
+    Code(Result<Box<CodeResult>, ExecError>),
 }
 
 /// Runs a stored tool, or code, until it ends or is cancelled.
@@ -231,7 +233,7 @@ pub(crate) async fn run(
     request: RunRequest,
     given_up: Cancellation,
 ) -> Result<RunOutcome, Overloaded> {
-    let RunContext { tenant, settings, elicitation: asking, progress, claims, lent } = around;
+    let RunContext { tenant, settings, elicitation: asking, progress, claims, context, lent } = around;
     let mut heard = ClientFeedback { progress, settings, started: Instant::now(), was_asked: false };
     let permit = heard.acquire_permit(&tenant.limiter, &given_up).await?;
     let cancel = CancelToken::new();
@@ -253,6 +255,7 @@ pub(crate) async fn run(
     let options = RunOptions {
         caller,
         claims,
+        context,
         functions: functions.unwrap_or_default(),
         cancel: Some(cancel),
         approver: person,
@@ -262,11 +265,11 @@ pub(crate) async fn run(
     let ran = match request {
         RunRequest::Tool(request) => {
             let running = tenant.toolbox.start(request, options);
-            RunOutcome::Tool(heard.wait_for(running, questions, &given_up).await)
+            RunOutcome::Tool(heard.wait_for(running, questions, &given_up).await.map(Box::new))
         }
         RunRequest::Code(request) => {
             let running = tenant.toolbox.start_code(request, options);
-            RunOutcome::Code(heard.wait_for(running, questions, &given_up).await)
+            RunOutcome::Code(heard.wait_for(running, questions, &given_up).await.map(Box::new))
         }
     };
     // A person may have approved a tool.

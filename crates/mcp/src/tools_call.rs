@@ -40,7 +40,7 @@ use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChan
 use crate::in_flight::InFlightCall;
 use crate::principal::Principal;
 use crate::redact::RedactionScope;
-use crate::request_context::{caller_claims, is_remote, is_stateless, permit_holder, request_principal};
+use crate::request_context::{caller_claims, flow_context, is_remote, is_stateless, permit_holder, request_principal};
 use crate::request_limiter::Overloaded;
 use crate::request_state::{RequestStateError, StateBinding};
 use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, RunOutcome, RunRequest, run};
@@ -176,7 +176,13 @@ impl ToolCall {
                 Ok((run, continued)) => return self.run(run, continued, ResultShape::Envelope).await,
                 Err(result) => result,
             },
-            BuiltinTool::Create => self.run_builtin(operation, request.arguments.take(), create).await,
+            BuiltinTool::Create => {
+                let (caller, context) = (self.tenant.caller(), flow_context(&self.context));
+                let create = move |toolbox: &Toolbox, request: &CreateTool, lang| {
+                    create(toolbox, &CreateTool { caller, context, ..request.clone() }, lang)
+                };
+                self.run_builtin(operation, request.arguments.take(), create).await
+            }
             BuiltinTool::List => self.run_builtin(operation, request.arguments.take(), list).await,
             BuiltinTool::Delete => self.run_builtin(operation, request.arguments.take(), delete).await,
             BuiltinTool::Reflect => self.run_builtin(operation, request.arguments.take(), reflect).await,
@@ -346,7 +352,7 @@ impl ToolCall {
             Ok(RunOutcome::Tool(Ok(ran))) if shape == ResultShape::Envelope => {
                 with_cache(results, |keep| to_mcp_result(run_result(&ran, shape, keep, lang)))
             }
-            Ok(RunOutcome::Tool(Ok(ran))) => match self.check_result(ran).await {
+            Ok(RunOutcome::Tool(Ok(ran))) => match self.check_result(*ran).await {
                 Ok((ran, None)) => with_cache(results, |keep| to_mcp_result(run_result(&ran, shape, keep, lang))),
                 Ok((ran, Some(problem))) => to_mcp_result(mismatch_result(&ran, &problem, lang)),
                 Err(error) => self.reject_unstarted(error, Some(BuiltinTool::Run), name.as_deref()).await,
@@ -525,6 +531,7 @@ impl ToolCall {
             elicitation,
             progress,
             claims: caller_claims(&self.context),
+            context: flow_context(&self.context),
             // A host over HTTP lends nothing.
             lent: (!self.is_remote()).then(|| (self.server.lent_functions(), self.context.peer.clone())),
         }

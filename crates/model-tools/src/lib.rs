@@ -27,5 +27,5 @@ pub use call_failure::{CallFailure, ERROR_META_KEY, error_result};
 pub use definition::{ToolDefinition, ToolHints};
 pub use operation_failure::{ToCallFailure, run_failure};
 pub use published::{PublishedTool, find_published_tool, published_tools};
-pub use run_result::{KeepValue, RUN_META_KEY, ResultShape, code_result, mismatch_result, run_result};
+pub use run_result::{KeepValue, LABELS_META_KEY, RUN_META_KEY, ResultShape, code_result, mismatch_result, run_result};
 pub use tool_result::{Content, ToolResult};

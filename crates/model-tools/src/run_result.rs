@@ -13,8 +13,8 @@ use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 use toolcell::hook::HookContext;
 use toolcell::{
-    CodeResult, ContentItem, Effects, HookContextResponse, Json, Lang, LogLineResponse, Message, Report, RunResult,
-    SourceLine, ToolContent, ToolFailure, UsageResponse, WarningResponse,
+    CodeResult, ContentItem, Effects, Finding, HookContextResponse, Json, Label, Lang, LogLineResponse, Message,
+    Report, RunResult, SourceLine, ToolContent, ToolFailure, UsageResponse, WarningResponse,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid, tr};
@@ -28,6 +28,9 @@ pub type KeepValue<'a> = &'a dyn Fn(&str) -> Arc<str>;
 /// The key in `_meta` that holds the measures of a run for programs: its fuel, memory and duration,
 /// its tool, and the hash of its record.
 pub const RUN_META_KEY: &str = "toolcell/run";
+/// The key in `_meta` that holds where the data of a result came from, as a list of sources, if the policy has rules about
+/// flows. A client that sends them back as `toolcell/context` has exact rules in its next call.
+pub const LABELS_META_KEY: &str = "toolcell/labels";
 /// The longest value that a text holds in full, in bytes.
 const MAX_VALUE_BYTES: usize = 20_000;
 /// The length of the beginning of a longer value in the structured content, in bytes.
@@ -65,6 +68,10 @@ struct FinishedRun<'a> {
     hint: &'static str,
     /// The identity of the run, for programs.
     about: Map<String, Value>,
+    /// Where its data came from, if that is followed.
+    label: Option<&'a Label>,
+    /// What a type checker says about the code.
+    type_errors: &'a [Finding],
 }
 
 /// Builds the result of a run of a stored tool, which may itself have failed.
@@ -92,6 +99,8 @@ pub fn run_result(ran: &RunResult, shape: ResultShape, keep: Option<KeepValue<'_
         effects: ran.effects,
         hint: msgid!("check the parameters and the code; create_tool with replace: true stores a new version"),
         about,
+        label: ran.label.as_ref(),
+        type_errors: &[],
     };
     run.into_result(shape, keep, lang)
 }
@@ -125,8 +134,16 @@ pub fn code_result(ran: &CodeResult, keep: Option<KeepValue<'_>>, lang: Lang) ->
         hint: msgid!("correct the code, and run it again"),
         failure: failure.unwrap_or_default(),
         about: record_field(ran.record).into_iter().collect(),
+        label: ran.label.as_ref(),
+        type_errors: &ran.type_errors,
     };
     run.into_result(ResultShape::Envelope, keep, lang)
+}
+
+/// Returns a type error as one line: its place and its text.
+fn type_error(finding: &Finding) -> String {
+    let (line, column) = (finding.location.line, finding.location.column);
+    format!("{line}:{column} {}", finding.message)
 }
 
 fn record_field(record: Option<blake3::Hash>) -> Option<(String, Value)> {
@@ -142,6 +159,9 @@ impl FinishedRun<'_> {
             Err(failed) => self.failure(&failed, lang),
         };
         result.meta.insert(RUN_META_KEY.to_owned(), measures);
+        if let Some(label) = self.label {
+            result.meta.insert(LABELS_META_KEY.to_owned(), json!(label.to_texts()));
+        }
         result
     }
 
@@ -240,6 +260,9 @@ impl FinishedRun<'_> {
         if let Some(deprecation) = &self.deprecation {
             put("deprecated", json!(deprecation));
         }
+        if !self.type_errors.is_empty() {
+            put("typeErrors", self.type_errors.iter().map(|finding| json!(type_error(finding))).collect());
+        }
         fields
     }
 
@@ -263,6 +286,7 @@ impl FinishedRun<'_> {
                 lines.extend(thrown.stack.lines().take(MAX_FRAMES).map(str::to_owned));
             }
             lines.extend(self.thrown_at.map(|SourceLine { line, text, .. }| format!("{line} | {}", text.trim())));
+            lines.extend(self.type_lines(lang));
             let console = Some(self.console(lang)).filter(|console| !console.is_empty());
             lines.extend(console.map(|console| format!("\n{console}")));
         }
@@ -270,6 +294,12 @@ impl FinishedRun<'_> {
         let hint = if failed.code() == ErrorCode::ToolFailed { self.hint } else { limit_hint(failed.code()) };
         let failure = CallFailure::new(failed.code(), text, hint);
         error_result(CallFailure { effects: Some(self.effects), ..failure }, lang)
+    }
+
+    /// What a type checker says about the code, line by line.
+    fn type_lines(&self, lang: Lang) -> Vec<String> {
+        let line = |finding: &Finding| format!("{}{}{}", tr!(lang, "type error"), lang.colon(), type_error(finding));
+        self.type_errors.iter().map(line).collect()
     }
 
     /// What a model reads beside a value: the console, warnings, and the notes of hooks.
@@ -283,7 +313,13 @@ impl FinishedRun<'_> {
             self.context.iter().map(|HookContext { hook, text }| tr!(lang, "Note (hook `{hook}`): {text}", hook, text));
         let deprecation = self.deprecation.iter().map(|text| format!("{}{colon}{text}", tr!(lang, "Note")));
         let console = Some(self.console(lang)).filter(|console| !console.is_empty());
-        let lines: Vec<String> = console.into_iter().chain(warnings).chain(context).chain(deprecation).collect();
+        let lines: Vec<String> = console
+            .into_iter()
+            .chain(warnings)
+            .chain(self.type_lines(lang))
+            .chain(context)
+            .chain(deprecation)
+            .collect();
         lines.join("\n")
     }
 

@@ -55,6 +55,7 @@ impl Policy {
             ignored: Vec::new(),
         }));
         settings.extend(self.external_tools.settings());
+        settings.extend(self.flows.settings());
         settings.extend(self.servers.iter().map(ServerDefinition::to_setting));
         settings.extend(self.ignored_servers.iter().map(|server| {
             let own = self.servers.iter().find(|own| own.name == server.name).map(ServerDefinition::to_setting);

@@ -13,6 +13,7 @@ use blake3::Hash;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
+use toolcell_flows::FlowRule;
 use toolcell_i18n::{Lang, Message, message, msgid};
 use toolcell_tool::AuditContents;
 use toolcell_tool::{IdPrefix, TAG_LIMIT, ToolName};
@@ -23,6 +24,7 @@ use crate::command::variable_refusal;
 use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookAction, HookCommand, HookDefinition, NamePattern};
 use crate::duplicates::Duplicates;
 use crate::external_tools::{CallDecision, ExternalRule};
+use crate::flows::Declassification;
 use crate::grant_rules::{FileRules, Scope};
 use crate::limits::{Limit, PerLimit};
 use crate::problem::{GrantedFolder, PolicyError, PolicyParser, escape_for_display};
@@ -70,6 +72,8 @@ pub struct PolicyFile {
     pub(super) hooks: Vec<HookDefinition>,
     pub(super) external_default: Option<Sourced<CallDecision>>,
     pub(super) external_rules: Vec<ExternalRule>,
+    pub(super) flows: Vec<Sourced<FlowRule>>,
+    pub(super) declassifications: Vec<Declassification>,
     pub(super) servers: Vec<ServerDefinition>,
 }
 
@@ -167,6 +171,8 @@ impl PolicyParser<'_> {
             hooks: self.parse_hooks(form.hooks, hash),
             external_default: self.sourced(form.external_tools.default.as_ref(), |decision| decision),
             external_rules: self.parse_external_rules(form.external_tools.rules),
+            flows: self.parse_flows(form.flows),
+            declassifications: self.parse_declassifications(form.declassify),
             servers: self.parse_servers(form.servers),
         }
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use toolcell_i18n::{Localize, Message, message};
-use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
+use toolcell_tool::{Capabilities, Capability, CapabilityNeed, FilesGrant};
 use toolcell_tool::{Grants, IdPrefix, SecretGrant, SecretName, ToolId, ToolName};
 
 use crate::provenance::{Origin, Sourced};
@@ -277,6 +277,12 @@ impl GrantRules {
             }
         }
         all.into_values().collect()
+    }
+
+    /// Returns the folders that any of the user's rules grants.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &FilesGrant> {
+        let said = self.user.iter().flat_map(|rules| &rules.rules).flat_map(|rule| rule.grants.values());
+        said.flat_map(|said| &said.value.files)
     }
 
     /// Iterates over all rules, the user's first.

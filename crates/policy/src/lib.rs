@@ -11,6 +11,7 @@ mod duplicates;
 mod effective;
 mod external_tools;
 mod file;
+mod flows;
 mod grant_rules;
 mod limits;
 mod parse_grants;
@@ -32,7 +33,7 @@ use serde_json::Value;
 use toolcell_i18n::{Lang, Message};
 use toolcell_protocol::Budget;
 use toolcell_tool::AuditContents;
-use toolcell_tool::{Access, SecretGrant, ToolId, ToolName};
+use toolcell_tool::{Access, FilesGrant, SecretGrant, ToolId, ToolName};
 use toolcell_tool::{Capabilities, Capability};
 
 use crate::external_tools::ExternalRules;
@@ -46,6 +47,7 @@ pub use command::{HookAction, HookCommand, HookDefinition, HookProtocol, HookTim
 pub use duplicates::Duplicates;
 pub use external_tools::{CallDecision, ExternalRuling};
 pub use file::PolicyFile;
+pub use flows::{Declassification, FlowPolicy};
 pub use grant_rules::{GrantDecision, GrantVerdict};
 pub use limits::{Limit, LimitError, LimitOverrides};
 pub use problem::{PolicyError, PolicyProblem};
@@ -106,6 +108,7 @@ pub struct Policy {
     folders: Vec<GrantedFolder>,
     hooks: Vec<HookDefinition>,
     external_tools: ExternalRules,
+    flows: FlowPolicy,
     servers: Vec<ServerDefinition>,
     /// The servers that projects define, which are ignored.
     ignored_servers: Vec<ServerDefinition>,
@@ -130,6 +133,7 @@ impl Default for Policy {
             folders: Vec::new(),
             hooks: Vec::new(),
             external_tools: ExternalRules::default(),
+            flows: FlowPolicy::default(),
             servers: Vec::new(),
             ignored_servers: Vec::new(),
             files: Vec::new(),
@@ -180,6 +184,7 @@ impl Policy {
         problem::check_hook_names_differ(&self.hooks, &file.hooks)?;
         self.hooks.extend(file.hooks);
         self.external_tools.apply(file.external_default.as_ref(), file.external_rules);
+        self.flows.apply(file.flows, file.declassifications);
         match file.layer {
             Layer::User => self.servers.extend(file.servers),
             Layer::Project => self.ignored_servers.extend(file.servers),
@@ -286,6 +291,11 @@ impl Policy {
         problem::check_folders(&self.folders, refusal)
     }
 
+    /// Returns the folders that any rule of the user grants.
+    pub fn granted_folders(&self) -> impl Iterator<Item = &FilesGrant> {
+        self.grants.folders()
+    }
+
     /// Returns whether no folder is granted.
     #[must_use]
     pub const fn grants_no_folder(&self) -> bool {
@@ -366,6 +376,12 @@ impl Policy {
     #[must_use]
     pub fn decide_external(&self, tool_name: &str, args: &Value) -> Option<ExternalRuling> {
         self.external_tools.decide(tool_name, args)
+    }
+
+    /// Returns the rules about the flow of data.
+    #[must_use]
+    pub const fn flows(&self) -> &FlowPolicy {
+        &self.flows
     }
 
     /// Returns the MCP servers whose tools code may call, by name.

@@ -14,6 +14,7 @@ use crate::approval::ApprovalMode;
 use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookProtocol, HookTiming, MAX_HOOK_TIMEOUT_MS};
 use crate::duplicates::Duplicates;
 use crate::external_tools::CallDecision;
+use crate::flows::{RawDeclassification, RawFlow};
 use crate::limits::{DEFAULT_MAX_TOOLS, Limit, MAX_TOOLS_LIMIT};
 use crate::raw_grants::RawRule;
 use crate::servers::RawServer;
@@ -53,6 +54,11 @@ pub(super) struct RawPolicy {
     /// The calls of tools that Toolcell does not run, such as the shell tool of an agent, for
     /// which a program asks `toolcell decide`.
     pub(super) external_tools: RawExternalTools,
+    /// Rules about the flow of data. The strictest of those that apply to an operation decides: deny,
+    /// then ask. An operation that no rule speaks of is performed. A project's file adds rules.
+    pub(super) flows: Vec<RawFlow>,
+    /// Tools whose answers tell little enough to be used freely. Only the user's file declassifies.
+    pub(super) declassify: Vec<RawDeclassification>,
     /// The MCP servers whose tools code may call, by the name under which it calls them. Only the
     /// user's file defines servers.
     #[schemars(with = "BTreeMap<String, RawServer>")]

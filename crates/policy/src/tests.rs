@@ -2,6 +2,7 @@
 
 mod errors;
 mod external_tools;
+mod flows;
 mod grants;
 mod layers;
 mod schema;

@@ -213,6 +213,9 @@ pub struct ToolCallRequest {
     pub name: String,
     /// The parameters as JSON text.
     pub params: Box<RawValue>,
+    /// Whether the result stays with the host, and a text that stands for it is the answer.
+    #[serde(default)]
+    pub keep: bool,
 }
 
 /// The arguments of a call of a server's tool.
@@ -224,6 +227,9 @@ pub struct ServerCallRequest {
     pub tool: String,
     /// The input as JSON text.
     pub input: Box<RawValue>,
+    /// Whether the result stays with the host, and a text that stands for it is the answer.
+    #[serde(default)]
+    pub keep: bool,
 }
 
 /// The arguments of a search for tools of servers.

@@ -14,6 +14,7 @@ use crate::catalog::{
     Catalog, DeprecationError, HistoryError, NewTool, OnConflict, StatusError, ToolRef, VersionCommit,
 };
 use crate::error::Fault;
+use crate::labels::{LabelHolder, Labels};
 use crate::maintenance::{GcReport, Maintenance};
 use crate::trusted_definitions::{TrustedDefinition, TrustedDefinitions};
 use crate::version::Scores;
@@ -26,6 +27,7 @@ pub struct AuditedChange<'a> {
     pub(crate) bundles: Bundles<'a>,
     pub(crate) maintenance: Maintenance<'a>,
     pub(crate) trusted_definitions: TrustedDefinitions<'a>,
+    pub(crate) labels: Labels<'a>,
     pub(crate) event: AuditEvent<'a>,
 }
 
@@ -109,6 +111,16 @@ impl AuditedChange<'_> {
         event.name = Some(server.to_string());
         event.details.count = Some(tools.len() as u64);
         self.trusted_definitions.replace_audited(server, tools, by, at, event)
+    }
+
+    /// Forgets where the data came from that something holds. The audit line names it.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn clear_label(self, holder: &LabelHolder) -> Result<(), Fault> {
+        let mut event = self.event;
+        event.name = Some(holder.to_string());
+        self.labels.clear_audited(holder, event)
     }
 
     /// Same as [`Bundles::import`]. The audit line records the number of imported tools.

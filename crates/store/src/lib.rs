@@ -34,6 +34,7 @@ mod approvals;
 mod bundle;
 mod catalog;
 mod kv;
+mod labels;
 mod maintenance;
 mod nonces;
 mod runs;
@@ -63,6 +64,7 @@ pub use kv::{
     COMMIT_LIMIT, KEY_LIMIT, Kv, KvCheck, KvEntry, KvError, KvLimits, KvPart, KvQuantity, KvSpace, KvWrite,
     MAX_KEYS_PER_PAGE, VALUE_LIMIT,
 };
+pub use labels::{LabelHolder, Labels};
 pub use maintenance::{
     FsckProblem, FsckReport, GcMode, GcReport, Maintenance, RepairMode, UnknownStep, fsck, repair_adopting,
 };

@@ -17,6 +17,7 @@ use crate::db::{Db, Settings};
 use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
 use crate::error::Fault;
 use crate::kv::{self, Kv, KvSpace};
+use crate::labels::Labels;
 use crate::maintenance::Maintenance;
 use crate::nonces::Nonces;
 use crate::runs::{RunState, Runs};
@@ -123,6 +124,12 @@ impl Store {
         TrustedDefinitions::new(&self.db)
     }
 
+    /// Where the data came from that spaces, folders, tools and callers may hold.
+    #[must_use]
+    pub fn labels(&self) -> Labels<'_> {
+        Labels::new(&self.db)
+    }
+
     /// The suspended runs.
     #[must_use]
     pub fn suspended(&self) -> Suspended<'_> {
@@ -193,6 +200,7 @@ impl Store {
             bundles: self.bundles(),
             maintenance: self.maintenance(),
             trusted_definitions: self.trusted_definitions(),
+            labels: self.labels(),
             event,
         }
     }

@@ -9,8 +9,8 @@
 //! Reading order: `resources` is what grants give access to; `open` opens the grants of a run, and `net` those for
 //! requests (`no_net` in a build without the feature `net`);
 //! `driver` drives its host calls, of which `fetch`, `files`, `kv`, `functions` and `tools` are the
-//! kinds; `held` keeps side effects until they are decided; `effects` is the log; `nested` is how a
-//! tool calls another stored tool.
+//! kinds; `held` keeps side effects until they are decided; `kept` keeps results that a run passes on unread; `effects` is the log; `nested` is how a
+//! tool calls another stored tool; `flows` follows where the data of a run came from.
 //!
 //! Invariant: a host call is started once and completes once. The host calls of a run end with the
 //! run, and the effects of each are known.
@@ -22,8 +22,10 @@ mod error;
 #[cfg(feature = "net")]
 mod fetch;
 mod files;
+mod flows;
 mod functions;
 mod held;
+mod kept;
 mod kv;
 mod nested;
 #[cfg(feature = "net")]
@@ -55,6 +57,7 @@ use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant, ToolId};
 
 pub use effects::{BodyEnd, Effect, EffectLog, ReceivedBody};
+pub use flows::FlowContext;
 pub use functions::{FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions};
 pub use held::{EffectApprover, EffectDecision, HeldBody, HeldEffect};
 pub use open::GrantOpenError;
@@ -63,6 +66,7 @@ pub use resources::SecretSource;
 pub use servers::ServerReview;
 
 pub(crate) use effects::EffectRecorder;
+pub(crate) use flows::{DeclassifiedTool, FlowStart, FlowTracker};
 pub(crate) use functions::FunctionCallError;
 pub(crate) use held::{ChainHead, DeferAll, PlanChain};
 pub(crate) use nested::{CallerContext, NestedCalls, NestedResult, NestingContext};
@@ -76,6 +80,7 @@ pub(crate) use tools::{function_output, tool_output};
 use driver::HostCallRunner;
 #[cfg(feature = "net")]
 use fetch::{BodyReader, start_request};
+use kept::KeptResults;
 #[cfg(not(feature = "net"))]
 use no_net::{BodyReader, NetSession, start_request};
 #[cfg(not(feature = "servers"))]
@@ -113,6 +118,10 @@ pub(crate) struct RunEnvironment<'a> {
     files: Option<Arc<Files>>,
     kv: Option<KvAccess>,
     servers: Option<ServerAccess>,
+    /// Where the data came from that the run was handed, if the policy has rules about that.
+    flows: Option<FlowTracker>,
+    /// The results that the chain of calls keeps.
+    kept: Arc<KeptResults>,
     /// The effects of the run's host calls.
     pub(crate) effects: EffectRecorder,
     /// The host calls that are pending when the run is resumed or suspended.

@@ -119,6 +119,7 @@ mod records;
 mod verification;
 
 mod clock;
+mod type_check;
 mod vet;
 
 mod presentation;
@@ -143,8 +144,8 @@ pub use hook::{
 #[cfg(feature = "servers")]
 pub use host_calls::ServerReview;
 pub use host_calls::{
-    BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
-    SecretSource,
+    BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, FlowContext, GrantOpenError, HeldBody, HeldEffect,
+    ReceivedBody, SecretSource,
 };
 pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions};
 pub use operations::adopt::{AdoptError, AdoptedTool, Adoption};
@@ -157,6 +158,7 @@ pub use operations::delete::DeleteError;
 pub use operations::deprecate::{DeprecateError, DeprecateResult};
 pub use operations::exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
 pub use operations::exec::{CodeResult, ExecError, ExecOptions, Precheck};
+pub use operations::flows::{DeclassificationState, FlowExplanation, HeldFlow};
 pub use operations::list::{ListToolsError, ToolList};
 pub use operations::lookup::{FindToolError, Suggestion};
 pub use operations::plans::PlanError;
@@ -199,13 +201,15 @@ pub use request::{
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
-    Location, QualityAssessment, SafetyAnalysisResult, Severity, analyze, rule_docs, rule_names,
+    Location, QualityAssessment, SafetyAnalysisResult, Script, Severity, analyze, rule_docs, rule_names,
 };
 #[cfg(feature = "servers")]
 pub use toolcell_bridge::{Definition as ServerToolDefinition, end_programs as end_server_programs};
 pub use toolcell_capabilities::{ProtectedPath, Roots};
 pub use toolcell_dts::Detail;
 pub use toolcell_error::ErrorCode;
+pub use toolcell_flows as flows;
+pub use toolcell_flows::Label;
 pub use toolcell_host::{
     Budget, CallContext, CallDeadline, CallError, CancelToken, ClockReading, Completion, ENGINE_VERSION, Effects,
     FuelScope, GUEST_DIGEST, Grant, HostCall, HostCallDriver, HostCalls, HostRequest, ImageKind, Interruption, Json,
@@ -226,5 +230,6 @@ pub use toolcell_tool::{
     SecretGrant, SecretName, ServerName, ServerToolName, ServerTools, ServersGrant, Status, ToolId, ToolMetadata,
     ToolName, ToolSpec,
 };
+pub use type_check::{TypeCheckRequest, TypeChecker};
 pub use verification::EquivalentTool;
 pub use vet::{Refusal, VettedTool, vet};

@@ -16,6 +16,7 @@ pub(crate) mod example_check;
 pub(crate) mod exchange;
 pub(crate) mod exec;
 mod factory;
+pub(crate) mod flows;
 mod hook_tools;
 pub(crate) mod list;
 pub(crate) mod lookup;
@@ -32,5 +33,6 @@ pub(crate) mod search;
 pub(crate) mod servers;
 pub(crate) mod show;
 pub(crate) mod suspend;
+pub(crate) mod types;
 #[cfg(feature = "proof")]
 pub(crate) mod verify;

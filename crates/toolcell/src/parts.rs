@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::execution::{LoadedTool, Runtime};
 use crate::host_calls::{ResourceContext, Resources};
 use crate::records::Recorder;
+use crate::type_check::TypeChecker;
 
 /// The parts of a toolbox.
 pub(crate) struct Parts {
@@ -28,6 +29,8 @@ pub(crate) struct Parts {
     pub(crate) recorder: Recorder,
     /// The clock.
     pub(crate) clock: Clock,
+    /// Checks types, if the host has a program for that.
+    pub(crate) types: Option<TypeChecker>,
 }
 
 impl Parts {

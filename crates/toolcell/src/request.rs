@@ -12,6 +12,8 @@ use toolcell_i18n::{Localize as _, Message};
 use toolcell_store::Order;
 use toolcell_tool::{Capability, Status};
 
+use crate::host_calls::FlowContext;
+
 /// A request to create a tool: `create_tool`.
 ///
 /// # Examples
@@ -65,6 +67,14 @@ pub struct CreateTool {
     /// The execution mode: `function`.
     #[schemars(skip)]
     pub mode: Option<String>,
+    /// Who creates the tool, for rules about flows; not part of a request. If it is empty, that may be any caller.
+    #[schemars(skip)]
+    #[serde(skip)]
+    pub caller: String,
+    /// What that caller knows, and so may have written into the code; not part of a request.
+    #[schemars(skip)]
+    #[serde(skip)]
+    pub context: FlowContext,
 }
 
 /// The requested capabilities as generated schemas describe them.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a verb delegates to its operation and decides nothing itself.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ use crate::operations::delete::{self, DeleteError};
 use crate::operations::deprecate::{self, DeprecateError, DeprecateResult};
 use crate::operations::exchange;
 use crate::operations::exec::{self, CodeResult, ExecError, ExecOptions, Precheck};
+use crate::operations::flows::{self, FlowExplanation};
 use crate::operations::list::{self, ListToolsError, ToolList};
 use crate::operations::lookup::{self, FindToolError};
 use crate::operations::plans::{self, PlanError};
@@ -60,6 +62,7 @@ use crate::records::Recorder;
 #[cfg(feature = "proof")]
 use crate::request::RetireTools;
 use crate::request::{CreateTool, DeleteTool, ListTools, RunCode, RunTool};
+use crate::type_check::TypeChecker;
 use crate::verification::proof::Proof;
 
 /// The configuration of a [`Toolbox`].
@@ -85,6 +88,8 @@ pub struct ToolboxConfig {
     /// Paths that no tool may change, whatever it is granted, in addition to the store, the policy,
     /// the programs of its hooks and this program.
     pub protected: Vec<ProtectedPath>,
+    /// The program that checks the types of sources (`toolcell-types`). The default checks none.
+    pub type_checker: Option<PathBuf>,
 }
 
 impl Default for ToolboxConfig {
@@ -101,6 +106,7 @@ impl Default for ToolboxConfig {
             functions: HostFunctions::default(),
             roots: Roots::System,
             protected: Vec::new(),
+            type_checker: None,
         }
     }
 }
@@ -302,6 +308,32 @@ impl Toolbox {
     #[cfg(feature = "servers")]
     pub fn trust_server(&self, review: &ServerReview, by: &str) -> Result<(), ServerError> {
         servers::trust(&self.parts, review, by)
+    }
+
+    /// Explains which flows of data a tool may cause with its grants, and what the policy's rules say of them. `tool` is
+    /// an identifier or a name.
+    ///
+    /// # Errors
+    /// The codes of [`run`](Self::run) for a tool that is not found or cannot be loaded.
+    pub fn explain_flows(&self, tool: &str) -> Result<FlowExplanation, RunError> {
+        flows::explain_flows(&self.parts, tool)
+    }
+
+    /// Returns where the data came from that callers were told and that spaces, folders and sources of tools may hold, by
+    /// names such as `caller:cli`, `kv:notes`, `files:/srv/data` and `tool:dt_…`.
+    ///
+    /// # Errors
+    /// `store-missing`, and the store's I/O errors.
+    pub fn flow_labels(&self) -> Result<BTreeMap<String, Vec<String>>, Fault> {
+        flows::flow_labels(&self.parts)
+    }
+
+    /// Forgets what one of [`flow_labels`](Self::flow_labels) holds. A person decides that.
+    ///
+    /// # Errors
+    /// `store-missing`, and the store's I/O errors.
+    pub fn clear_flow_label(&self, holder: &str) -> Result<(), Fault> {
+        flows::clear_flow_label(&self.parts, holder)
     }
 
     /// Returns the policy that tools run under.
@@ -1116,7 +1148,8 @@ fn build_parts(
     config: ToolboxConfig,
     resources: impl FnOnce(ResourcesConfig) -> Resources,
 ) -> Parts {
-    let ToolboxConfig { sandbox: _, policy, hooks, clock, cwd, secrets, functions, roots, protected } = config;
+    let ToolboxConfig { sandbox: _, policy, hooks, clock, cwd, secrets, functions, roots, protected, type_checker } =
+        config;
     let store = store.map(Arc::new);
     Parts {
         runtime,
@@ -1125,6 +1158,7 @@ fn build_parts(
         resources: resources(ResourcesConfig { secrets, functions, roots, protected, clock }),
         store,
         clock,
+        types: type_checker.map(TypeChecker::new),
     }
 }
 

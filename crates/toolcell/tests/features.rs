@@ -47,7 +47,7 @@ fn tools_are_stored_and_run_in_any_build() {
 fn a_build_without_network_access_refuses_runs_that_are_granted_requests() {
     let host = HostPattern::parse("api.example.com").unwrap();
     let grants = Grants { net: vec![NetGrant::new(host, Scheme::Https)], ..Grants::default() };
-    let done = exec(ExecOptions { precheck: Precheck::Critical, grants });
+    let done = exec(ExecOptions { precheck: Precheck::Critical, grants, ..ExecOptions::default() });
     if cfg!(feature = "net") {
         assert!(matches!(done.unwrap().outcome, Outcome::Returned(Some(value)) if value.as_str() == "42"));
     } else {

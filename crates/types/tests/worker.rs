@@ -7,7 +7,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the files are fixtures, and the environment names the program")]
 #![expect(clippy::print_stdout, reason = "the figures are for the reader of the log")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+#![expect(clippy::format_collect, reason = "a source is written once")]
 
 use std::fmt::Write as _;
 use std::fs;

@@ -11,6 +11,8 @@ import {
   ObjectFreeze,
   ObjectPrototypeHasOwnProperty,
   Proxy,
+  StringPrototypeIndexOf,
+  StringPrototypeSlice,
   TypeError,
 } from "../src/intrinsics.js";
 import { quote, request } from "./operations.js";
@@ -22,6 +24,7 @@ export function makeServers(names) {
   for (let index = 0; index < names.length; index++) member(all, names[index], makeServer(names[index]));
   member(all, "$search", search);
   member(all, "$describe", describe);
+  member(all, "$keep", keep);
   ObjectFreeze(all);
   return new Proxy(all, {
     __proto__: null,
@@ -68,6 +71,21 @@ function isAskedOfAnything(name) {
     default:
       return typeof name === "symbol";
   }
+}
+
+/**
+ * A promise of a text that stands for the result of a tool, which is named `server.tool`: the host puts the result where
+ * the text is passed on to, and the tool cannot read it.
+ */
+function keep(name, input = {}) {
+  return request("servers.call", undefined, keepPayload, undefined, name, input);
+}
+
+function keepPayload(name, input) {
+  const dot = StringPrototypeIndexOf(textOf(name, "the name of servers.$keep"), ".");
+  if (dot < 1) throw new TypeError("the name of servers.$keep must be that of a server and of its tool: server.tool");
+  const called = callPayload(StringPrototypeSlice(name, 0, dot), StringPrototypeSlice(name, dot + 1), input);
+  return StringPrototypeSlice(called, 0, -1) + ',"keep":true}';
 }
 
 function callPayload(server, tool, input) {

@@ -2,7 +2,7 @@
 //
 // Invariant: parameters are a JSON object, checked before they are sent; who may be called is for the host to say.
 
-import { ArrayIsArray, ObjectFreeze, TypeError } from "../src/intrinsics.js";
+import { ArrayIsArray, ObjectFreeze, StringPrototypeSlice, TypeError } from "../src/intrinsics.js";
 import { quote, request } from "./operations.js";
 import { jsonOf, textOf } from "./values.js";
 
@@ -12,12 +12,20 @@ export function makeTools() {
     call(name, params = {}) {
       return callTool(name, params);
     },
+    keep(name, params = {}) {
+      return request("tools.call", undefined, keepPayload, undefined, name, params);
+    },
   });
 }
 
 /** A promise of the result of a tool or of a function of the host. */
 export function callTool(name, params) {
   return request("tools.call", undefined, callPayload, undefined, name, params);
+}
+
+/** Like a call, but its result stays with the host: the promise is that of a text that stands for it. */
+function keepPayload(name, params) {
+  return StringPrototypeSlice(callPayload(name, params), 0, -1) + ',"keep":true}';
 }
 
 function callPayload(name, params) {

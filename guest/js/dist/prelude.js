@@ -6926,6 +6926,9 @@
     return ObjectFreeze({
       call(name, params = {}) {
         return callTool(name, params);
+      },
+      keep(name, params = {}) {
+        return request("tools.call", void 0, keepPayload, void 0, name, params);
       }
     });
   }
@@ -6934,6 +6937,10 @@
     return request("tools.call", void 0, callPayload, void 0, name, params);
   }
   __name(callTool, "callTool");
+  function keepPayload(name, params) {
+    return StringPrototypeSlice(callPayload(name, params), 0, -1) + ',"keep":true}';
+  }
+  __name(keepPayload, "keepPayload");
   function callPayload(name, params) {
     if (typeof params !== "object" || params === null || ArrayIsArray(params)) {
       throw new TypeError2("the parameters of tools.call must be an object");
@@ -9094,6 +9101,7 @@
     for (let index = 0; index < names.length; index++) member(all, names[index], makeServer(names[index]));
     member(all, "$search", search2);
     member(all, "$describe", describe2);
+    member(all, "$keep", keep);
     ObjectFreeze(all);
     return new Proxy2(all, {
       __proto__: null,
@@ -9136,6 +9144,17 @@
     }
   }
   __name(isAskedOfAnything, "isAskedOfAnything");
+  function keep(name, input = {}) {
+    return request("servers.call", void 0, keepPayload2, void 0, name, input);
+  }
+  __name(keep, "keep");
+  function keepPayload2(name, input) {
+    const dot = StringPrototypeIndexOf(textOf2(name, "the name of servers.$keep"), ".");
+    if (dot < 1) throw new TypeError2("the name of servers.$keep must be that of a server and of its tool: server.tool");
+    const called = callPayload2(StringPrototypeSlice(name, 0, dot), StringPrototypeSlice(name, dot + 1), input);
+    return StringPrototypeSlice(called, 0, -1) + ',"keep":true}';
+  }
+  __name(keepPayload2, "keepPayload");
   function callPayload2(server, tool, input) {
     const name = "servers." + server + "." + tool;
     if (typeof input !== "object" || input === null || ArrayIsArray(input)) {

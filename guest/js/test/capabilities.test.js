@@ -36,7 +36,7 @@ test('the objects are frozen, and their functions have names', () => {
   for (const [name, functions] of [
     ['kv', 'get entry set delete list commit update'],
     ['files', 'readText readBytes write create append list stat remove mkdir'],
-    ['tools', 'call'],
+    ['tools', 'call keep'],
   ]) {
     assert.equal(run(`Object.isFrozen(${name})`), true);
     assert.equal(run(`Object.keys(${name}).join(' ')`), functions);
@@ -156,6 +156,7 @@ test('tools, secret and sleep', async () => {
   for (const [grant, code, answers, expected, operations] of [
     ['tools', 'tools.call("a", { n: [1] })', [of({ sum: 1 })], { object: { sum: 1 } }, [call('a', { n: [1] })]],
     ['tools', 'tools.call("a")', [of(null)], null, [call('a', {})]],
+    ['tools', 'tools.keep("a", { n: 1 })', [of('{{kept:0}}')], '{{kept:0}}', [['tools.call', { name: 'a', params: { n: 1 }, keep: true }]]],
     ['tools', 'tools.call("a").catch((e) => [e.name, e.code, e.effects, e.message])', [{ failure: { name: 'Error', message: 'm', code: 'tool-failed', effects: 'committed' } }], ['Error', 'tool-failed', 'committed', 'm'], [call('a', {})]],
     ['secrets', 'secret("TOKEN")', [], '{{secret:TOKEN}}', []],
     ['secrets', '(() => { try { secret("OTHER") } catch (e) { return [e.name, e.message] } })()', [], ['Error', 'it needs the grant `secrets` of OTHER, which this call does not have'], []],
@@ -181,9 +182,10 @@ test('servers: a function for each name, of the servers that are granted', async
     ['servers.$search("who", { limit: 3 })', [of([])], [], [['servers.search', { query: 'who', limit: 3 }]]],
     ['servers.$search("who")', [of([])], [], [['servers.search', { query: 'who' }]]],
     ['servers.$describe("mail.x")', [of('x(): 1')], 'x(): 1', [['servers.describe', { tool: 'mail.x' }]]],
+    ['servers.$keep("mail.read.all", { id: 1 })', [of('{{kept:0}}')], '{{kept:0}}', [['servers.call', { server: 'mail', tool: 'read.all', input: { id: 1 }, keep: true }]]],
     [thrown('servers.gitlab.x()'), [], ['Error', 'the server `gitlab` is not granted to this call, which may call: github, mail'], []],
     ['(() => { "use strict"; try { servers.github.x = 1 } catch (e) { return e.name } })()', [], 'TypeError', []],
-    ['Object.keys(servers).join()', [], 'github,mail,$search,$describe', []],
+    ['Object.keys(servers).join()', [], 'github,mail,$search,$describe,$keep', []],
     ['Promise.all([servers, servers.mail]).then((all) => all.length)', [], 2, []],
     ['[JSON.stringify(servers.mail), typeof servers.mail.x, servers.mail.x === servers.mail.x, servers.mail.__proto__ === servers.mail.constructor]', [], ['{}', 'function', true, false], []],
     ['[Object.isFrozen(servers), Object.isFrozen(servers.mail), Object.isFrozen(servers.mail.x), typeof servers.then, typeof servers.mail.then]', [], [true, true, true, 'undefined', 'undefined'], []],
@@ -214,6 +216,7 @@ test('what is wrong in a call is a TypeError without a code, and nothing is aske
     'tools.call()', 'tools.call("a", null)', 'tools.call("a", [1])', 'tools.call("a", "x")', 'tools.call("a", { x: 1n })',
     'servers.s.t(null)', 'servers.s.t([1])', 'servers.s.t("x")', 'servers.s.t({ x: 1n })', 'servers.s["\\ud800"]()', 'servers.$search()', 'servers.$search("a", 1)', 'servers.$search("a", { limit: 0 })',
     'servers.$search("a", { limit: 1.5 })', 'servers.$describe()', 'servers.$describe({})',
+    'tools.keep()', 'tools.keep("a", null)', 'servers.$keep()', 'servers.$keep("mail")', 'servers.$keep(".x")', 'servers.$keep("s.t", [1])',
     'sleep()', 'sleep("5")', 'sleep(NaN)', 'sleep(-1)', 'sleep(Infinity)', 'sleep(1, 5)', 'sleep(1, { signal: {} })',
   ]) {
     await gives(`return ${call}.then(() => 0, (e) => [e.name, 'code' in e]);`, ['TypeError', false], realm);

@@ -18,6 +18,7 @@ mod cpu;
 mod deadline;
 #[path = "../engines/mod.rs"]
 mod engines;
+mod flows;
 mod jail;
 mod latency;
 mod mcp;
@@ -36,7 +37,7 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxOptions};
 
 /// Sections that can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "memory",
     "calls",
     "jail",
@@ -48,6 +49,7 @@ const SECTIONS: [&str; 15] = [
     "store",
     "operations",
     "reflection",
+    "flows",
     "mcp",
     "fair",
     "capabilities",
@@ -99,6 +101,9 @@ fn main() {
     }
     if wanted("reflection") {
         reflection::measure(&mut table);
+    }
+    if wanted("flows") {
+        flows::measure(&mut table);
     }
     if wanted("mcp") {
         mcp::measure(&mut table);

@@ -6,7 +6,7 @@
 use serde::{Serialize, Serializer};
 use toolcell_i18n::{Localize, Message, message};
 
-use crate::syntax::position::Location;
+use crate::syntax::position::{Location, locate_word};
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -90,4 +90,21 @@ pub struct Finding {
     pub location: Location,
     /// The source line in which the issue starts; of a long line, the part around it.
     pub snippet: String,
+}
+
+/// The rule of what a type checker says about a source.
+const TYPE_ERROR: RuleId = RuleId("type-error");
+
+impl Finding {
+    /// Returns the finding of a type checker: it does not count in a score.
+    #[must_use]
+    pub fn from_type_checker(
+        source: &str,
+        (line, column): (u32, u32),
+        message: Message,
+        suggestion: &'static str,
+    ) -> Self {
+        let (location, snippet) = locate_word(source, line, column);
+        Self { rule: TYPE_ERROR, severity: Severity::Medium, message, suggestion, location, snippet }
+    }
 }

@@ -56,6 +56,20 @@ impl<'a> LineIndex<'a> {
         self.source[*start..end].trim_end_matches(['\n', '\r'])
     }
 
+    /// Returns the byte at a position, both counted from 1, the column in UTF-16 units; the end of a line or of the text
+    /// beyond them.
+    fn byte_at(&self, line: u32, column: u32) -> usize {
+        let text = self.text(line);
+        let before = (column as usize).saturating_sub(1);
+        let mut units = 0;
+        let in_line = text.char_indices().find(|(_, char)| {
+            units += char.len_utf16();
+            units > before
+        });
+        let start = self.starts.get((line as usize).saturating_sub(1)).copied().unwrap_or(self.source.len());
+        start + in_line.map_or(text.len(), |(at, _)| at)
+    }
+
     /// Returns the line of a byte, counted from 1.
     pub(crate) fn line_of_byte(&self, at: usize) -> u32 {
         to_u32(self.starts.partition_point(|start| *start <= at.min(self.source.len())))
@@ -99,16 +113,22 @@ impl<'a> LineIndex<'a> {
 #[must_use]
 pub fn source_line(source: &str, line: u32, column: u32) -> String {
     let lines = LineIndex::new(source);
-    let text = lines.text(line);
-    let before = (column as usize).saturating_sub(1);
-    let mut units = 0;
-    let in_line = text.char_indices().find(|(_, char)| {
-        units += char.len_utf16();
-        units > before
-    });
-    let start = lines.starts.get((line as usize).saturating_sub(1)).copied().unwrap_or(source.len());
-    let start = start + in_line.map_or(text.len(), |(at, _)| at);
+    let start = lines.byte_at(line, column);
     lines.snippet(&Location { line, column, end_line: line, end_column: column, start, end: start })
+}
+
+/// Returns the location of the word at a position, both counted from 1, the column in UTF-16 units, and the line that it is
+/// in.
+pub(crate) fn locate_word(source: &str, line: u32, column: u32) -> (Location, String) {
+    let lines = LineIndex::new(source);
+    let start = lines.byte_at(line, column);
+    let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '$');
+    let rest = &source[start..];
+    let length = rest.find(|char: char| !is_word(char)).unwrap_or(rest.len());
+    let length = if length > 0 { length } else { rest.chars().next().map_or(0, char::len_utf8) };
+    let location = lines.locate(start, start + length);
+    let snippet = lines.snippet(&location);
+    (location, snippet)
 }
 
 /// Returns the start and end of a span, as byte offsets.

@@ -3,6 +3,8 @@
 //! Invariant: placeholders are replaced only in text that the tool wrote. A URL from a server is
 //! sent unchanged.
 
+use std::collections::BTreeSet;
+
 use reqwest::header::HeaderMap;
 use toolcell_protocol::OperationError;
 use toolcell_tool::{Method, SecretLocation as Place};
@@ -94,16 +96,16 @@ impl Hop {
 
     /// Returns whether this request or an earlier one of the chain carries a secret.
     pub(super) fn carries_secret(&self) -> bool {
-        let in_query = || {
-            let query = self.url.query().filter(|_| self.author == Author::Tool);
-            query.is_some_and(|query| !placeholder::secret_names(query.as_bytes(), BodyEncoding::UrlEncoded).is_empty())
-        };
-        let in_body =
-            || self.body.as_ref().is_some_and(|body| !placeholder::secret_names(body, self.body_encoding()).is_empty());
-        self.has_carried_secret
-            || self.headers.iter().any(|field| !field.secret_names().is_empty())
-            || in_query()
-            || in_body()
+        self.has_carried_secret || !self.secret_names().is_empty()
+    }
+
+    /// Returns the names of the secrets that this request carries.
+    pub(super) fn secret_names(&self) -> BTreeSet<String> {
+        let query = self.url.query().filter(|_| self.author == Author::Tool);
+        let in_query = query.map(|query| placeholder::secret_names(query.as_bytes(), BodyEncoding::UrlEncoded));
+        let in_body = self.body.as_ref().map(|body| placeholder::secret_names(body, self.body_encoding()));
+        let in_text = in_query.into_iter().chain(in_body).flatten().map(str::to_owned);
+        self.headers.iter().flat_map(Header::secret_names).chain(in_text).collect()
     }
 
     /// Returns the encoding of the body, by its content type.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, HeaderValue};
 use toolcell_protocol::{Effects, OperationError};
+use toolcell_tool::Method;
 
 use crate::net::authorize::{Authorizer, origin};
 use crate::net::decompress::{self, Decompressor};
@@ -23,6 +24,26 @@ use crate::net::request::{Request, ValidRequest};
 use crate::net::response::{LocationVisibility, Response, ResponseMeta};
 use crate::net::secret::Secrets;
 use crate::net::{NetSessionConfig, Shared, header};
+
+/// Sees each request of a chain of redirects before it is sent.
+pub trait RequestObserver: Send + Sync {
+    /// Is called before a request is sent.
+    ///
+    /// # Errors
+    /// The request is not sent, and the chain fails with this error.
+    fn before_request(&self, request: &ObservedRequest<'_>) -> Result<(), OperationError>;
+}
+
+/// A request that is about to be sent.
+#[derive(Debug)]
+pub struct ObservedRequest<'a> {
+    /// The host, as a URL parser returns it.
+    pub host: &'a str,
+    /// The method.
+    pub method: Method,
+    /// The names of the secrets that it carries.
+    pub secrets: BTreeSet<String>,
+}
 
 /// The network session of a run. It can be used by several requests concurrently.
 pub struct NetSession {
@@ -80,7 +101,29 @@ impl NetSession {
     /// `net-too-many-calls`, `net-rate`, `net-request-too-large`: a limit is exceeded.
     /// `net-unreachable`, `net-tls`, `net-broken`, `net-redirect`: there is no usable response.
     pub async fn fetch(&self, id: u32, request: Request) -> Result<Response, OperationError> {
-        let fetched = self.follow(id, request).await;
+        self.fetch_with(id, request, None).await
+    }
+
+    /// Same as [`fetch`](Self::fetch), with an observer that sees each request of the chain before it is sent.
+    ///
+    /// # Errors
+    /// Same as [`fetch`](Self::fetch), and those of the observer.
+    pub async fn fetch_observed(
+        &self,
+        id: u32,
+        request: Request,
+        observer: &dyn RequestObserver,
+    ) -> Result<Response, OperationError> {
+        self.fetch_with(id, request, Some(observer)).await
+    }
+
+    async fn fetch_with(
+        &self,
+        id: u32,
+        request: Request,
+        observer: Option<&dyn RequestObserver>,
+    ) -> Result<Response, OperationError> {
+        let fetched = self.follow(id, request, observer).await;
         if let Err(failure) = &fetched {
             tracing::debug!(code = &*failure.code, effects = ?failure.effects, "a request failed");
         }
@@ -94,7 +137,12 @@ impl NetSession {
         }
     }
 
-    async fn follow(&self, id: u32, request: Request) -> Result<Response, OperationError> {
+    async fn follow(
+        &self,
+        id: u32,
+        request: Request,
+        observer: Option<&dyn RequestObserver>,
+    ) -> Result<Response, OperationError> {
         let asked = ValidRequest::parse(request)?;
         let redirect = asked.redirect;
         let mut hop = Hop::new(asked, &self.run, id);
@@ -105,6 +153,10 @@ impl NetSession {
                 failure.with_effects(effects)
             };
             let redactor = self.redactor(self.secrets.watched_for(hop.destination().host)).map_err(known)?;
+            if let Some(observer) = observer {
+                let (host, method, secrets) = (hop.destination().host, hop.method, hop.secret_names());
+                observer.before_request(&ObservedRequest { host, method, secrets }).map_err(known)?;
+            }
             let sent = self.send(&hop).await.map_err(known)?;
             done = Effects::Committed;
             let all = self.redactor(self.secrets.all()).map_err(|failure| failure.with_effects(done))?;

@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (msgid!("Prove and test"), &["verify", "test", "check", "profile", "budget", "replay"]),
     (
         msgid!("Grant and approve"),
-        &["approvals", "grant", "servers", "decide", "config", "init", "suspended", "resume"],
+        &["approvals", "grant", "servers", "flows", "decide", "config", "init", "suspended", "resume"],
     ),
     (
         msgid!("Keep and clean up"),

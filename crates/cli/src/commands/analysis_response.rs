@@ -1,7 +1,8 @@
 //! The JSON form of an analysis, which `check` and `batch` print.
 
 use serde::Serialize;
-use toolcell::{Analysis, AnalysisError, Diagnostic};
+use serde_json::{Value, json};
+use toolcell::{Analysis, AnalysisError, Diagnostic, Finding};
 use toolcell_error::ErrorCode;
 
 /// An analysis in JSON.
@@ -44,6 +45,19 @@ pub(crate) fn problem_responses(rejection: &AnalysisError) -> Vec<ProblemRespons
         text: problem.snippet.clone(),
     };
     rejection.diagnostics().iter().map(problem).collect()
+}
+
+/// Converts type errors to JSON.
+pub(crate) fn type_error_responses(found: &[Finding]) -> Value {
+    let response = |finding: &Finding| {
+        json!({
+            "message": finding.message.to_string(),
+            "line": finding.location.line,
+            "column": finding.location.column,
+            "suggestion": finding.suggestion,
+        })
+    };
+    found.iter().map(response).collect()
 }
 
 impl<'a> AnalysisResponse<'a> {

@@ -14,6 +14,7 @@ use toolcell::{
 use toolcell_error::ErrorCode;
 
 use crate::args::SandboxArgs;
+use crate::commands::CLI_CALLER;
 use crate::commands::analysis_response::AnalysisResponse;
 use crate::commands::reflect::ReflectionOutput;
 use crate::context::Context;
@@ -206,7 +207,8 @@ fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Res
     let run =
         CallContext { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..CallContext::default() };
     let precheck = if request.analysis.as_deref() == Some("off") { Precheck::Off } else { Precheck::Critical };
-    let options = ExecOptions { precheck, grants: toolbox.policy().draft_grants() };
+    let options =
+        ExecOptions { precheck, grants: toolbox.policy().draft_grants(), caller: Some(CLI_CALLER.to_owned()) };
     Ok(toolbox.exec(&draft, &params, &budget, &run, options)?)
 }
 

@@ -5,11 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use toolcell::{Analysis, Capabilities, Draft, Lang, Localize, Severity, analyze, escape_control_chars};
+use toolcell::{
+    Analysis, Capabilities, Draft, Lang, Localize, Severity, TypeCheckRequest, TypeChecker, analyze,
+    escape_control_chars,
+};
 use toolcell_i18n::tr;
 
 use crate::args::{CheckArgs, Format, parse_capabilities};
-use crate::commands::analysis_response::{AnalysisResponse, problem_responses};
+use crate::commands::analysis_response::{AnalysisResponse, problem_responses, type_error_responses};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -25,13 +28,14 @@ const MAX_FOLDER_DEPTH: usize = 16;
 pub(crate) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let Context { ref mut streams, format, lang, .. } = *context;
     let declared = args.capabilities()?;
+    let types = crate::toolbox::type_checker().map(TypeChecker::new);
     let paths = expand_paths(&args.paths)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(tr!(lang, "checking")));
     let checked = paths.iter().map(|path| {
         if let Some(progress) = &progress {
             progress.set_message(path);
         }
-        check_file(path, declared.as_ref(), streams)
+        check_file(path, declared.as_ref(), types.as_ref(), streams)
     });
     let checked: Result<Vec<CheckedFile>, CliError> = checked.collect();
     if let Some(progress) = progress {
@@ -92,20 +96,37 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<String>) -> Result<(), CliE
 
 /// Analyzes one file. The requested capabilities are read from the JSON file of the same name
 /// beside it, unless `declared` has them.
-fn check_file(path: &str, declared: Option<&Capabilities>, streams: &mut Streams<'_>) -> Result<CheckedFile, CliError> {
+fn check_file(
+    path: &str,
+    declared: Option<&Capabilities>,
+    types: Option<&TypeChecker>,
+    streams: &mut Streams<'_>,
+) -> Result<CheckedFile, CliError> {
     let bytes = input::read_source(path, streams)?;
     let name = if path == "-" { "stdin" } else { path.rsplit('/').next().unwrap_or(path) };
     let draft = match Draft::from_bytes(name, &bytes) {
         Ok(draft) => draft,
         Err(error) => {
             let source = String::from_utf8_lossy(&bytes).into_owned();
-            return Ok(CheckedFile { path: path.to_owned(), source, analysis: Err(CheckFailure::InvalidDraft(error)) });
+            let analysis = Err(CheckFailure::InvalidDraft(error));
+            return Ok(CheckedFile { path: path.to_owned(), source, analysis, type_errors: Vec::new() });
         }
     };
     let beside = if declared.is_none() && path != "-" { read_declared_capabilities(path)? } else { None };
-    let analysis =
-        analyze(draft.source(), draft.language(), declared.or(beside.as_ref())).map_err(CheckFailure::Rejected);
-    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis })
+    let declared = declared.or(beside.as_ref());
+    let analysis = analyze(draft.source(), draft.language(), declared).map_err(CheckFailure::Rejected);
+    let type_errors = match (types, &analysis) {
+        (Some(types), Ok(analysis)) => types.check(&TypeCheckRequest {
+            source: draft.source(),
+            entry_point: analysis.entry_point,
+            capabilities: declared.unwrap_or(&analysis.capabilities),
+            parameters: None,
+            returns: None,
+            servers: "",
+        }),
+        _ => Vec::new(),
+    };
+    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis, type_errors })
 }
 
 /// Reads the `capabilities` of the JSON file beside a source.
@@ -133,6 +154,9 @@ fn to_json_line(checked: &CheckedFile) -> String {
     if let Value::Object(fields) = &mut body {
         fields.insert("path".to_owned(), Value::String(checked.path.clone()));
         fields.insert("passes".to_owned(), Value::Bool(checked.passes()));
+        if !checked.type_errors.is_empty() {
+            fields.insert("typeErrors".to_owned(), type_error_responses(&checked.type_errors));
+        }
     }
     body.to_string()
 }
@@ -147,7 +171,7 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
             }
             Err(CheckFailure::Rejected(_)) => {}
             Ok(analysis) => {
-                for finding in &analysis.findings {
+                for finding in analysis.findings.iter().chain(&one.type_errors) {
                     let allowed = analysis.safety.allowed_operations.contains(&finding.message);
                     if !allowed {
                         *counts.entry(finding.severity).or_default() += 1;

@@ -11,6 +11,7 @@ use toolcell_error::ErrorCode;
 use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use crate::args::CreateArgs;
+use crate::commands::CLI_CALLER;
 use crate::context::Context;
 use crate::error::{CliError, CommandError};
 use crate::exit::Exit;
@@ -37,6 +38,7 @@ const SIDECAR_FIELDS: [&str; 10] = [
 pub(crate) fn run(args: &CreateArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let mut request = build_request(args, &mut context.streams)?;
     apply_options(&mut request, args, &mut context.streams)?;
+    CLI_CALLER.clone_into(&mut request.caller);
     let toolbox = context.open_toolbox(args.sandbox.config()?)?;
     let created = toolbox.create(&request).map_err(|error| match error.code() {
         ErrorCode::RequestInvalid if request.description.trim().is_empty() => {
@@ -170,6 +172,10 @@ fn print_notes(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> std::io::Result<()> {
+    for finding in created.findings.iter().filter(|finding| finding.rule.name() == "type-error") {
+        let (line, column) = (finding.location.line, finding.location.column);
+        streams.print_note(&Message::verbatim(format!("{line}:{column}: {}", finding.message)), lang)?;
+    }
     for (name, id) in &created.identical_to {
         streams.print_note(&message!("`{name}` ({id}) has the same source", name, id = id.short()), lang)?;
     }

@@ -17,7 +17,7 @@ mod store;
 use serde::Serialize;
 use toolcell::{
     Budget, CallContext, Draft, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Interruption, Outcome, Params, Precheck,
-    Report, SandboxConfig, Toolbox, escape_control_chars,
+    Report, SandboxConfig, Toolbox, TypeChecker, escape_control_chars,
 };
 use toolcell_i18n::{Lang, Message, message, tr};
 
@@ -52,6 +52,10 @@ struct Findings {
     machine: Machine,
     jail: JailFindings,
     store: StoreFindings,
+    /// The program that checks types, if it does.
+    types: Option<String>,
+    #[serde(skip)]
+    broken_types: Option<String>,
     missing: Vec<MissingFeature>,
 }
 
@@ -186,6 +190,10 @@ pub(crate) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Exit, 
     });
     let found_out = sandbox.kind.filter(|kind| *kind == ImageKind::Roomy || !sandbox.passed_over.is_empty());
     let missing = find_missing(found_out, sandbox.deadlines, &machine, &store);
+    let checker = crate::toolbox::type_checker().map(TypeChecker::new);
+    let works = checker.as_ref().is_some_and(TypeChecker::works);
+    let checker = checker.map(|checker| checker.program().display().to_string());
+    let (types, broken_types) = if works { (checker, None) } else { (None, checker) };
     let findings = Findings {
         works: matches!(sandbox.first_call, FirstCall::Passed),
         version: env!("CARGO_PKG_VERSION"),
@@ -195,6 +203,8 @@ pub(crate) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Exit, 
         machine,
         jail: JailFindings::probe(config),
         store,
+        types,
+        broken_types,
         missing,
     };
     let Context { ref mut streams, format, lang, .. } = *context;
@@ -230,6 +240,16 @@ fn print_text(findings: &Findings, lang: Lang, streams: &mut Streams<'_>) -> std
     }
     let jail = escape_control_chars(&findings.jail.description().to_text(lang));
     writeln!(streams.output, "{}", line(tr!(lang, "jail"), &jail))?;
+    let types = match (&findings.types, &findings.broken_types) {
+        (Some(program), _) => escape_control_chars(program),
+        (None, Some(program)) => {
+            tr!(lang, "not checked: {program} does not work", program = escape_control_chars(program))
+        }
+        (None, None) => {
+            tr!(lang, "not checked: put `toolcell-types` beside this program, or name it in TOOLCELL_TYPES").to_owned()
+        }
+    };
+    writeln!(streams.output, "{}", line(tr!(lang, "doctor" => "types"), &types))?;
     findings.store.print(lang, streams)?;
     for missing in &findings.missing {
         let cost = label(missing.what, &missing.cost.to_text(lang), lang);

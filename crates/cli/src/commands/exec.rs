@@ -6,6 +6,7 @@ use toolcell_i18n::{Localize as _, message};
 
 use super::run::parse_param_words;
 use crate::args::ExecArgs;
+use crate::commands::CLI_CALLER;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -23,7 +24,11 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     let toolbox = context.open_toolbox_for_drafts(args.sandbox.config()?)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
-    let options = ExecOptions { precheck, grants: draft_grants(&args.grant, toolbox.policy())? };
+    let options = ExecOptions {
+        precheck,
+        grants: draft_grants(&args.grant, toolbox.policy())?,
+        caller: Some(CLI_CALLER.to_owned()),
+    };
     let run = CallContext {
         tool: args.tool.as_deref(),
         seed: args.seed,

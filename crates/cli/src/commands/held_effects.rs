@@ -262,6 +262,7 @@ mod tests {
             details: "{}".to_owned(),
             bytes: body.as_str().len() as u64,
             body: Some(body),
+            from: Vec::new(),
             digest: "0a".repeat(32),
         }
     }

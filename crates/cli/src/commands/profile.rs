@@ -9,6 +9,7 @@ use toolcell::{CallContext, ExecError, Precheck, Profile, Report, RunOptions, Ru
 
 use super::run::{parse_param_words, visible_result};
 use crate::args::ProfileTakeArgs;
+use crate::commands::CLI_CALLER;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -84,7 +85,7 @@ fn profile_tool(
     let toolbox = context.open_existing_toolbox(args.sandbox.config()?)?;
     let request = RunTool::new(name, given.resolve(name, &toolbox)?);
     let options = RunOptions {
-        caller: "cli".to_owned(),
+        caller: CLI_CALLER.to_owned(),
         limits: args.limits.overrides(),
         seed: args.seed,
         cancel: Some(context.cancel.clone()),

@@ -9,6 +9,7 @@ use toolcell::{EffectApprover, EffectDecision, ResumeRequest, RunOptions};
 
 use super::run::{RunFormat, RunView, print_outcome};
 use crate::args::ResumeArgs;
+use crate::commands::CLI_CALLER;
 use crate::commands::held_effects::{ContentDetail, EffectPlan, PlanOptions};
 use crate::context::Context;
 use crate::error::CliError;
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &ResumeArgs, context: &mut Context<'_>) -> Result<Exit, 
     let of = PlanOptions { approved: &args.approve, fallback: otherwise, content };
     let plan = EffectPlan::new(&of, &toolbox, context, progress.as_ref())?;
     let options = RunOptions {
-        caller: "cli".to_owned(),
+        caller: CLI_CALLER.to_owned(),
         effect_approver: Some(Arc::clone(&plan) as Arc<dyn EffectApprover>),
         cancel: Some(context.cancel.clone()),
         partial: progress.as_ref().map(partial_sink),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use toolcell::{EffectApprover, EffectDecision, RunError, RunOptions, RunOutcome, RunTool};
 
 use crate::args::RunArgs;
+use crate::commands::CLI_CALLER;
 use crate::commands::held_effects::{ContentDetail, EffectPlan, PlanOptions};
 use crate::context::Context;
 use crate::error::{CliError, CommandError};
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &RunArgs, context: &mut Context<'_>) -> Result<Exit, Cli
     let plan = args.plan.is_enabled().then(|| EffectPlan::new(&of, &toolbox, context, progress.as_ref()));
     let plan = plan.transpose()?;
     let options = RunOptions {
-        caller: "cli".to_owned(),
+        caller: CLI_CALLER.to_owned(),
         effect_approver: plan.clone().map(|plan| plan as Arc<dyn EffectApprover>),
         limits: args.limits.overrides(),
         seed: args.seed,

@@ -8,6 +8,7 @@ use toolcell::{Lang, Proof, Toolbox, VerifyError, VerifyOptions, escape_control_
 use toolcell_i18n::tr;
 
 use crate::args::VerifyArgs;
+use crate::commands::CLI_CALLER;
 use crate::context::Context;
 use crate::error::{CliError, exit_for_code};
 use crate::exit::Exit;
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit, 
     let progress =
         context.streams.errors_are_terminal.then(|| Progress::start(tr!(context.lang, "progress" => "verify")));
     let mut options = VerifyOptions {
-        caller: "cli".to_owned(),
+        caller: CLI_CALLER.to_owned(),
         cases: args.cases,
         seed: args.seed,
         cancel: Some(context.cancel.clone()),

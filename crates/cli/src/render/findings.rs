@@ -13,6 +13,8 @@ pub(crate) struct CheckedFile {
     pub(crate) path: String,
     pub(crate) source: String,
     pub(crate) analysis: Result<Analysis, CheckFailure>,
+    /// What a type checker says, if there is one.
+    pub(crate) type_errors: Vec<Finding>,
 }
 
 /// The reason that there is no analysis.

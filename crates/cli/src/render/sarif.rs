@@ -52,7 +52,7 @@ fn rule(name: &'static str) -> ReportingDescriptor {
 fn results(checked: &CheckedFile) -> Vec<SarifResult> {
     let mut results = Vec::new();
     if let Ok(analysis) = &checked.analysis {
-        for finding in &analysis.findings {
+        for finding in analysis.findings.iter().chain(&checked.type_errors) {
             if analysis.safety.allowed_operations.contains(&finding.message) {
                 continue;
             }

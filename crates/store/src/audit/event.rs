@@ -54,6 +54,8 @@ pub enum Action {
     VerifyTool,
     /// Trust the definitions of an MCP server's tools.
     TrustServer,
+    /// Forget where the data came from that a caller was told.
+    ClearContext,
     /// Decide about a call of a tool that Toolcell does not run.
     Decide,
     /// A request to a server that was rejected before it became an operation.
@@ -62,7 +64,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::Resume,
@@ -84,6 +86,7 @@ impl Action {
         Self::Verify,
         Self::VerifyTool,
         Self::TrustServer,
+        Self::ClearContext,
         Self::Decide,
         Self::Request,
     ];
@@ -113,6 +116,7 @@ impl Action {
             Self::Verify => "verify",
             Self::VerifyTool => "verify_tool",
             Self::TrustServer => "trust_server",
+            Self::ClearContext => "clear_context",
             Self::Decide => "decide",
             Self::Request => "request",
         }

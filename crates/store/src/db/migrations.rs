@@ -20,6 +20,7 @@ const FORMAT_SCHEMAS: [&str; FORMAT as usize] = [
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
+    include_str!("schema/7.sql"),
 ];
 
 /// Creates all tables in an empty index.

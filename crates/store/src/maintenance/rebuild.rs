@@ -49,7 +49,7 @@ struct OrderedVersion {
 
 /// Rows copied from the old index: a query, and the statement that inserts its rows. For data about
 /// a tool, the first column is the tool's identifier.
-const COPIED_ROWS: [(&str, &str); 11] = [
+const COPIED_ROWS: [(&str, &str); 12] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -90,9 +90,10 @@ const COPIED_ROWS: [(&str, &str); 11] = [
         "SELECT what, at FROM mark WHERE what = 'version'",
         "INSERT OR IGNORE INTO mark (what, at) SELECT ?1, ?2 WHERE ?2 < 0x10000000000000",
     ),
+    ("SELECT kind, name, source FROM label", "INSERT OR IGNORE INTO label (kind, name, source) VALUES (?1, ?2, ?3)"),
 ];
 /// Rows that are also copied from an intact index.
-const COPIED_IF_INTACT: [(&str, &str); 4] = [
+const COPIED_IF_INTACT: [(&str, &str); 5] = [
     (
         "SELECT tool, grants, form, granted, by, at FROM approval",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -102,6 +103,10 @@ const COPIED_IF_INTACT: [(&str, &str); 4] = [
         "INSERT OR IGNORE INTO sleeping (run, tool, caller, at, bound, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     ),
     ("SELECT token, until FROM spent", "INSERT OR IGNORE INTO spent (token, until) VALUES (?1, ?2)"),
+    (
+        "SELECT server, tool, digest, form, by, at FROM server_tool",
+        "INSERT OR IGNORE INTO server_tool (server, tool, digest, form, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    ),
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 

@@ -7,7 +7,7 @@ use toolcell_policy::{Grants, LimitOverrides};
 
 use crate::admission::AdmissionMode;
 use crate::admission::hook::{Approver, CallerClaims};
-use crate::host_calls::{EffectApprover, HostFunctions};
+use crate::host_calls::{EffectApprover, FlowContext, HostFunctions};
 
 /// The options of a run, besides its request.
 #[derive(Clone)]
@@ -38,6 +38,8 @@ pub struct RunOptions {
     /// What code that is not stored is granted, as the caller decides. Without it, that is what the
     /// policy grants to drafts. Stored tools are granted what the policy grants them.
     pub code_grants: Option<Grants>,
+    /// What the caller knows when it starts the run, where the policy has rules about flows.
+    pub context: FlowContext,
     /// The number of tokens that a successful run saves, for the cost report.
     pub tokens_saved: Option<u64>,
     /// Whether to issue a [`Receipt`](crate::Receipt).
@@ -69,6 +71,7 @@ impl Default for RunOptions {
             effect_approver: None,
             functions: HostFunctions::default(),
             code_grants: None,
+            context: FlowContext::default(),
             tokens_saved: None,
             receipt: false,
             profile: None,

@@ -36,6 +36,9 @@ pub(crate) struct RunBinding {
     /// The plan so far; `None` for runs that an earlier version suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<PlanBinding>,
+    /// Where the data came from that the run was handed; `None` if the policy had no rules about flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sources: Option<Vec<String>>,
 }
 
 /// The plan of a suspended run.
@@ -102,6 +105,7 @@ pub(crate) fn save(
     let tool = (entry.id, entry.name.as_str());
     let placed = pending.places.iter().zip(&pending.held);
     let held: Vec<HeldEffect> = placed.map(|(place, operation)| HeldEffect::new(*place, tool, operation)).collect();
+    let held = given.with_sources(held);
     let plan = given.plan.as_ref().map(|plan| PlanBinding { links: plan.head(), places: pending.places.clone() });
     let tickets =
         pending.tickets.iter().map(|one| CallbackTicket { function: one.function.clone(), ticket: one.ticket.clone() });
@@ -120,6 +124,7 @@ pub(crate) fn save(
         guest: GUEST_DIGEST.to_owned(),
         engine: ENGINE_VERSION.to_owned(),
         plan,
+        sources: given.flow_label().map(|label| label.to_texts()),
     };
     let unwritten =
         |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(message!("it cannot be serialized: {error}", error));

@@ -11,12 +11,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use toolcell_flows::Label;
 use toolcell_host::{
     CallDeadline, Completion, Effects, HostCall, HostCallDriver, HostRequest, Json, ParsedHostCall, Remaining,
     WaitOutcome as Rested, WaitResult,
 };
 
 use super::completions::{CompletionEvent, CompletionQueue, QueuedEvent};
+use super::flows::AnswerSource;
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::tools::{self, NestedCall};
@@ -33,6 +35,10 @@ pub(super) struct HostCallRunner<'a> {
     server_calls: BTreeMap<u32, RunningServerCall>,
     /// Calls of servers that the plan did not hold, because their tools only read.
     unheld_reads: BTreeSet<u32>,
+    /// Where the answers to operations that have begun come from, if flows are followed.
+    answers: BTreeMap<u32, AnswerSource>,
+    /// Calls whose results stay here.
+    kept: BTreeSet<u32>,
     /// Calls of tools, and of functions on the thread of the run, that have not begun yet, in order.
     queued_calls: VecDeque<(u32, NestedCall)>,
     /// Effects that await a decision, each with its position in the plan, if it has one already.
@@ -73,6 +79,8 @@ impl<'a> HostCallRunner<'a> {
             open_bodies: rests,
             server_calls: BTreeMap::new(),
             unheld_reads: BTreeSet::new(),
+            answers: BTreeMap::new(),
+            kept: BTreeSet::new(),
             queued_calls: calls,
             held,
             deferred: later,
@@ -103,6 +111,7 @@ impl<'a> HostCallRunner<'a> {
             self.environment.effects.record_requested(&operation);
             if begun.is_some() {
                 self.environment.effects.record_started(operation.id());
+                self.follow(&operation);
             }
             self.in_flight.insert(operation.id(), begun.unwrap_or(PendingCall::InBackground));
         }
@@ -235,6 +244,8 @@ impl HostCallDriver for HostCallRunner<'_> {
             self.open_bodies.remove(id);
             self.server_calls.remove(id);
             self.queued_calls.retain(|(call, _)| call != id);
+            self.answers.remove(id);
+            self.kept.remove(id);
             self.held.retain(|(_, operation)| operation.id() != *id);
             self.deferred.retain(|(_, operation)| operation.id() != *id);
             self.callbacks.retain(|ticketed| ticketed.id != *id);
@@ -245,7 +256,7 @@ impl HostCallDriver for HostCallRunner<'_> {
 
     fn wait(&mut self, left: &Remaining<'_>) -> WaitResult {
         self.can_suspend = CanSuspend::No;
-        match self.drive(left) {
+        match self.drive_to_hand_over(left) {
             Rested::Completed(waited) => waited,
             // Unreachable: suspension is off.
             Rested::Suspend { .. } => WaitResult::nothing_pending(),
@@ -253,12 +264,97 @@ impl HostCallDriver for HostCallRunner<'_> {
     }
 
     fn wait_or_suspend(&mut self, left: &Remaining<'_>) -> Rested {
-        self.can_suspend = CanSuspend::Yes;
-        self.drive(left)
+        // What is kept would be lost.
+        let is_keeping = !(self.kept.is_empty() && self.environment.kept.is_empty());
+        self.can_suspend = if is_keeping { CanSuspend::No } else { CanSuspend::Yes };
+        self.drive_to_hand_over(left)
     }
 }
 
 impl HostCallRunner<'_> {
+    /// Drives the calls until there are results. This is the one place where results are handed over, so their sources
+    /// join the label of the run here, and so do those of all calls that have begun: what has not come yet tells
+    /// something, too.
+    fn drive_to_hand_over(&mut self, left: &Remaining<'_>) -> Rested {
+        let mut rested = self.drive(left);
+        let Rested::Completed(waited) = &mut rested else {
+            // What is under way is not known when the run goes on.
+            let (under_way, _) = self.under_way(0);
+            if let Err(failure) = self.environment.join_flow(&under_way) {
+                tracing::error!(
+                    code = &*failure.code,
+                    "where the answers to a suspended run come from cannot be recorded"
+                );
+            }
+            return rested;
+        };
+        if waited.completions.is_empty() {
+            return rested;
+        }
+        // A result that is kept tells nothing if it is all that the run waits for, but that it comes before or after others
+        // does.
+        let is_alone = waited.completions.len() == 1
+            && self.in_flight.is_empty()
+            && self.environment.began_alone()
+            && !self.environment.all_grants.clock;
+        if is_alone && waited.completions.iter().all(|completion| self.kept.contains(&completion.id)) {
+            // The clock of the cell does not tell how long it took.
+            waited.elapsed = Duration::ZERO;
+        }
+        let told = waited.completions.iter().filter(|completion| !is_alone || !self.kept.contains(&completion.id));
+        let told = told.map(|completion| (completion.id, completion.result.is_err()));
+        let told: Vec<(u32, bool)> = told.chain(self.in_flight.keys().map(|id| (*id, false))).collect();
+        let answers = told.iter().filter_map(|(id, has_failed)| Some((self.answers.get(id)?, *has_failed)));
+        if let Some(flows) = &self.environment.flows {
+            flows.hand_over(answers, &mut waited.completions);
+        }
+        for completion in &mut waited.completions {
+            if self.kept.remove(&completion.id) {
+                self.environment.keep_result(completion, self.answers.get(&completion.id));
+            }
+            // The rest of a response body is of the same source.
+            if !self.open_bodies.contains_key(&completion.id) {
+                self.answers.remove(&completion.id);
+            }
+        }
+        rested
+    }
+
+    /// Returns where the operations besides this one come from that have begun, and whether there are none: no timer either.
+    fn under_way(&self, id: u32) -> (Label, bool) {
+        let is_queued = |other: u32| self.queued_calls.iter().any(|(queued, _)| *queued == other);
+        let is_held = |other: u32| self.held.iter().any(|(_, held)| held.id() == other);
+        let mut label = Label::default();
+        let mut is_alone = true;
+        for other in
+            self.in_flight.keys().copied().filter(|other| *other != id && !is_queued(*other) && !is_held(*other))
+        {
+            is_alone = false;
+            if let Some(answer) = self.answers.get(&other) {
+                label.join(answer.label());
+            }
+        }
+        (label, is_alone)
+    }
+
+    /// Notes where the answer to an operation comes from that is about to begin.
+    fn follow(&mut self, operation: &ParsedHostCall) {
+        if self.environment.flows.is_none() {
+            return;
+        }
+        let source = match operation.request() {
+            HostRequest::FetchRead(Ok(of)) => self.answers.get(&of.fetch).cloned(),
+            request => Some(self.environment.answer_source(request)),
+        };
+        if let Some(mut source) = source {
+            // An answer may tell what was put into the operation.
+            if let Some(before) = self.answers.remove(&operation.id()) {
+                source.join(before.label());
+            }
+            self.answers.insert(operation.id(), source);
+        }
+    }
+
     fn drive(&mut self, left: &Remaining<'_>) -> Rested {
         let until = left.deadline;
         let mut took = Duration::ZERO;
@@ -286,16 +382,28 @@ impl HostCallRunner<'_> {
             }
             if let Some((id, call)) = self.queued_calls.pop_front() {
                 self.environment.effects.record_started(id);
-                let NestedResult { result, fuel, waited, effects: changed } = self.environment.call_tool(call, left);
+                let (under_way, is_alone) = self.under_way(id);
+                let NestedResult { result, fuel, waited, effects: changed, label, is_declassified } =
+                    self.environment.call_tool(call, left, (&under_way, is_alone));
+                // How much fuel a tool burned shows in what its caller has left.
+                let is_kept = self.kept.contains(&id);
+                if is_kept && let Some(label) = &label {
+                    drop(self.environment.join_flow(label));
+                }
+                if let (Some(label), Some(answer)) = (label, self.answers.get_mut(&id)) {
+                    answer.join(&label);
+                }
                 let ended = Completion { id, result };
                 self.completions.push(CompletionEvent::WithEffects {
                     completion: ended,
                     effects: Effects::Committed,
                     world_effects: changed,
                 });
+                // How long a result took that tells little is not to be told either.
+                let elapsed = if is_declassified { Duration::ZERO } else { took + waited };
                 return Rested::Completed(WaitResult {
                     completions: self.take_completions(Some(until)),
-                    elapsed: took + waited,
+                    elapsed,
                     fuel,
                 });
             }

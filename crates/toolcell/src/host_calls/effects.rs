@@ -24,6 +24,10 @@ pub struct EffectLog {
     /// The listed host calls in the order of their requests: at most 256, of which at most 64 are
     /// timers. Reads of a response body are part of the entry of their request.
     pub effects: Vec<Effect>,
+    /// Where the data came from that the run was handed, in the order in which it came, if the policy has rules about
+    /// flows: at most 64 sources, then `*` for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// The number of host calls that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
@@ -44,6 +48,9 @@ pub struct Effect {
     /// The effects: `none`, `started` (it may have happened), `committed`. A timer that was cleared
     /// or abandoned has none.
     pub effects: Effects,
+    /// How many of the [`sources`](EffectLog::sources) the run had been handed when it began: the call may depend on those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<u32>,
     /// The error code, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,

@@ -19,6 +19,7 @@ use toolcell_host::{Completion, FetchRequest, OperationError};
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::effects;
 use super::error::to_output_with_bytes;
+use super::flows::FlowObserver;
 
 /// The maximum number of body bytes delivered with the head, if they are already there.
 const MAX_PREFETCH_BYTES: usize = 256 << 10;
@@ -67,17 +68,19 @@ struct ChunkHeader {
 /// Starts the request of a host call in the background.
 pub(super) fn start_request(
     background: &Handle,
-    net: Arc<NetSession>,
-    id: u32,
-    request: FetchRequest,
-    body: Option<Vec<u8>>,
+    (net, observer): (Arc<NetSession>, Option<FlowObserver>),
+    (id, request, body): (u32, FetchRequest, Option<Vec<u8>>),
     inbox: Arc<CompletionQueue>,
 ) -> BodyReader {
     let FetchRequest { url, method, headers, redirect } = request;
     let request = Request { url, method, headers, redirect, body };
     let (asking, asked) = unbounded_channel();
     let task = background.spawn(async move {
-        match net.fetch(id, request).await {
+        let fetched = match &observer {
+            Some(observer) => net.fetch_observed(id, request, observer).await,
+            None => net.fetch(id, request).await,
+        };
+        match fetched {
             Ok(response) => deliver_response(id, response, asked, &inbox).await,
             Err(failed) => inbox.push_completion(Completion { id, result: Err(failed) }),
         }

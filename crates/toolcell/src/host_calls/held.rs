@@ -46,6 +46,9 @@ pub struct HeldEffect {
     /// The data that the effect carries in full, such as the body of a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<HeldBody>,
+    /// Where the data came from that the effect may depend on, if the policy has rules about flows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<String>,
     /// The digest that identifies the effect: a hash over the tool, the operation and the plan so
     /// far, 64 hexadecimal digits. A run with the same plan has the same digests.
     pub digest: String,
@@ -187,6 +190,7 @@ impl HeldEffect {
             details: operation.payload.clone(),
             bytes: bytes.map_or(0, |bytes| bytes.len() as u64),
             body: bytes.map(HeldBody::from_bytes),
+            from: Vec::new(),
             digest: Hash::from_bytes(place.digest).to_hex().to_string(),
         }
     }

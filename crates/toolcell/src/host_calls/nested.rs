@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use toolcell_flows::Label;
 use toolcell_host::{Budget, Effects, OperationError, OperationOutput, Params, Remaining};
 use toolcell_tool::{Grants, ToolName};
 
@@ -30,6 +31,10 @@ pub(crate) struct CallerContext<'a> {
     pub(crate) plan: Option<Arc<PlanChain>>,
     /// The name of the caller.
     pub(crate) caller: &'a str,
+    /// Where the operations of the caller come from that are under way: their answers may show in how the run goes.
+    pub(crate) under_way: &'a Label,
+    /// Whether nothing else is under way, in the caller and in all runs above it.
+    pub(crate) is_alone: bool,
     /// The environment of the caller, whose quotas the nested run uses too.
     pub(crate) environment: &'a RunEnvironment<'a>,
 }
@@ -43,6 +48,10 @@ pub(crate) struct NestedResult {
     pub(crate) waited: Duration,
     /// The effects, including those of further nested runs.
     pub(crate) effects: Effects,
+    /// Where the result came from, if flows are followed.
+    pub(crate) label: Option<Label>,
+    /// Whether the result lost sources by a rule of the policy.
+    pub(crate) is_declassified: bool,
 }
 
 /// The position of a run in a chain of nested calls.
@@ -56,7 +65,14 @@ pub(crate) struct NestingContext<'a> {
 impl NestedResult {
     /// Creates the result of a call that did not run.
     pub(crate) fn not_called(failure: OperationError) -> Self {
-        Self { result: Err(failure), fuel: 0, waited: Duration::ZERO, effects: Effects::None }
+        Self {
+            result: Err(failure),
+            fuel: 0,
+            waited: Duration::ZERO,
+            effects: Effects::None,
+            label: None,
+            is_declassified: false,
+        }
     }
 }
 

@@ -8,13 +8,23 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use toolcell_host::FetchRequest;
 
-use super::SessionRequest;
 use super::completions::CompletionQueue;
+use super::flows::AnswerSource;
 use super::open::GrantOpenError;
 use super::resources::Resources;
+use super::{RunEnvironment, SessionRequest};
 
 /// The network session of a run. It has no values.
 pub(super) struct NetSession(Infallible);
+
+/// Follows a request. It has no values.
+pub(super) struct FlowObserver(Infallible);
+
+impl RunEnvironment<'_> {
+    pub(super) fn flow_observer(&self, _answer: Option<&AnswerSource>) -> Option<FlowObserver> {
+        None
+    }
+}
 
 /// A running request. It has no values.
 pub(super) struct BodyReader(Infallible);
@@ -28,10 +38,8 @@ impl BodyReader {
 /// Makes no request: there is no session for one.
 pub(super) fn start_request(
     _background: &Handle,
-    net: Arc<NetSession>,
-    _id: u32,
-    _request: FetchRequest,
-    _body: Option<Vec<u8>>,
+    (net, _observer): (Arc<NetSession>, Option<FlowObserver>),
+    _request: (u32, FetchRequest, Option<Vec<u8>>),
     _inbox: Arc<CompletionQueue>,
 ) -> BodyReader {
     match net.0 {}

@@ -12,9 +12,12 @@ use toolcell_host::HostCalls;
 #[cfg(feature = "net")]
 use toolcell_i18n::msgid;
 use toolcell_i18n::{Message, message};
+use toolcell_policy::Origin;
+use toolcell_store::Fault;
 use toolcell_tool::{Grants, SecretName, ToolId, ToolName};
 
 use super::effects::EffectRecorder;
+use super::flows::{FlowRefusal, FlowStart, FlowTracker};
 use super::functions::{HostFunction, HostFunctions};
 use super::held::EffectApprover;
 use super::nested::{NestedCalls, NestingContext};
@@ -60,6 +63,25 @@ pub enum GrantOpenError {
     #[error("MCP servers are granted, and this build cannot call any")]
     #[code(ServersUnsupported)]
     NoServers,
+    /// Where the data of earlier runs came from cannot be read.
+    #[error(transparent)]
+    #[coded(transparent)]
+    Flows(#[from] Fault),
+    /// A rule about flows does not let the caller run the tool.
+    #[error(
+        "the caller was told of {from}, and the policy's `flows[{rule}]` ({origin}) does not let that go to `tool:{name}`"
+    )]
+    #[code(FlowRefused)]
+    Flow {
+        /// The tool.
+        name: ToolName,
+        /// What the caller was told of.
+        from: String,
+        /// The number of the rule, from 0.
+        rule: usize,
+        /// The position of the rule.
+        origin: Origin,
+    },
     /// A key-value space is granted, and the toolbox has no store.
     #[error("a key-value space needs a store, and this toolbox has none")]
     #[code(KvNoStore)]
@@ -76,6 +98,8 @@ impl GrantOpenError {
             Self::Roots(_) => "the trusted root certificates cannot be read".to_owned(),
             #[cfg(feature = "net")]
             Self::SecretInvalid { .. } => self.to_string(),
+            Self::Flow { rule, .. } => format!("the policy's `flows[{rule}]` refuses it"),
+            Self::Flows(_) => "where the data of earlier runs came from cannot be read".to_owned(),
             Self::SecretMissing { .. } | Self::NoNetwork | Self::NoStore | Self::NoServers => self.to_string(),
         }
     }
@@ -95,6 +119,10 @@ impl GrantOpenError {
             Self::NoNetwork => {
                 message!("revoke the grants `net` and `secrets`, or build Toolcell with the feature `net`")
             }
+            Self::Flow { .. } => message!(
+                "look at `toolcell flows`; a person may forget what the caller was told with `toolcell flows clear`"
+            ),
+            Self::Flows(fault) => fault.hint().into(),
             Self::NoStore => message!("open the toolbox with a store"),
             Self::NoServers => message!("revoke the grant `servers`, or build Toolcell with the feature `servers`"),
         }
@@ -119,6 +147,8 @@ pub(crate) struct OpenRequest<'a, 'r> {
     pub(crate) nested: Box<dyn NestedCalls + 'a>,
     /// The position in the chain of nested calls.
     pub(crate) nesting: NestingContext<'r>,
+    /// What the flows of the run start with.
+    pub(crate) flow: FlowStart<'r>,
 }
 
 impl Resources {
@@ -129,7 +159,8 @@ impl Resources {
         context: ResourceContext<'_>,
         request: OpenRequest<'a, '_>,
     ) -> Result<RunEnvironment<'a>, GrantOpenError> {
-        let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, functions, nested, nesting } = request;
+        let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, functions, nested, nesting, flow } =
+            request;
         let NestingContext { caller: within, plan } = nesting;
         if cfg!(not(feature = "servers")) && !grants.servers.is_empty() {
             return Err(GrantOpenError::NoServers);
@@ -157,6 +188,22 @@ impl Resources {
             let store = context.store.cloned().ok_or(GrantOpenError::NoStore)?;
             Ok::<_, GrantOpenError>(KvAccess { store, grant: Arc::new(grant.clone()), now: self.clock })
         });
+        let policy = context.admission.policy();
+        let flows = if policy.flows().rules().is_empty() {
+            None
+        } else {
+            let flows = caller.and_then(|caller| caller.flows.as_ref());
+            let tracker = FlowTracker::start(policy, context.store, (id, grants), flows, &flow)?;
+            if within.is_none() && flow.resumed.is_none() {
+                tracker.decide_run().map_err(|FlowRefusal { name, from, rule, origin }| GrantOpenError::Flow {
+                    name,
+                    from,
+                    rule,
+                    origin,
+                })?;
+            }
+            Some(tracker)
+        };
         Ok(RunEnvironment {
             resources: self,
             functions,
@@ -174,6 +221,8 @@ impl Resources {
             files,
             kv: space.transpose()?,
             servers: self.open_servers(context, &grants.servers, name),
+            flows,
+            kept: caller.map(|caller| Arc::clone(&caller.kept)).unwrap_or_default(),
             effects: EffectRecorder::default(),
             pending: Mutex::default(),
         })

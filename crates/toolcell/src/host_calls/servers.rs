@@ -183,6 +183,13 @@ impl Servers {
         Ok(ServerReview { server: server.clone(), new, changed, gone, unchanged, collisions })
     }
 
+    /// Returns the trusted definitions of a server; those that code cannot call are left out.
+    pub(crate) fn trusted(&self, server: &ServerName) -> Result<Vec<Definition>> {
+        let trusted = self.trusted_tools(server)?;
+        let definitions = trusted.iter().map(parse_definition).collect::<Result<Vec<Definition>>>()?;
+        Ok(definitions.into_iter().filter(|tool| tool.code_name().is_some()).collect())
+    }
+
     /// Trusts the tools of a server as a review showed them.
     pub(crate) fn trust(&self, review: &ServerReview, by: &str) -> Result<()> {
         let all = review.new.iter().chain(review.changed.iter().map(|(_, now)| now)).chain(&review.unchanged);
@@ -333,7 +340,7 @@ impl ServerAccess {
     }
 
     async fn call(&self, id: u32, request: ServerCallRequest, may_write: MayWrite) -> CompletionEvent {
-        let ServerCallRequest { server, tool, input } = request;
+        let ServerCallRequest { server, tool, input, .. } = request;
         match self.perform(&server, &tool, input.get(), may_write).await {
             Ok((value, reads)) => CompletionEvent::WithEffects {
                 completion: Completion { id, result: to_output(&value) },

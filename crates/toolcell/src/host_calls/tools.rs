@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolcell_flows::Label;
 use toolcell_host::{Completion, Effects, Json, MAX_NESTED_CALLS, OperationError, Params, Remaining, ToolCallRequest};
 use toolcell_tool::ToolName;
 
@@ -29,7 +30,7 @@ pub(super) struct NestedCall {
 
 /// Checks the name and the parameters of a call.
 pub(super) fn check(request: &ToolCallRequest) -> Result<NestedCall> {
-    let ToolCallRequest { name, params } = request;
+    let ToolCallRequest { name, params, .. } = request;
     let wrong = |why: String| error_without_effects("TypeError", "operation-invalid", why);
     let name = ToolName::parse(name).map_err(|error| wrong(error.to_string()))?;
     let params = Params::parse(params.get()).map_err(|error| wrong(format!("the parameters of `{name}`: {error}")))?;
@@ -52,7 +53,12 @@ impl RunEnvironment<'_> {
     }
 
     /// Runs another tool within the remaining limits of the caller.
-    pub(super) fn call_tool(&self, call: NestedCall, left: &Remaining<'_>) -> NestedResult {
+    pub(super) fn call_tool(
+        &self,
+        call: NestedCall,
+        left: &Remaining<'_>,
+        (under_way, is_alone): (&Label, bool),
+    ) -> NestedResult {
         let NestedCall { name, params } = call;
         if self.depth >= MAX_NESTED_CALLS {
             let message = format!(
@@ -62,8 +68,17 @@ impl RunEnvironment<'_> {
             return NestedResult::not_called(error_without_effects("RangeError", "tools-too-deep", message));
         }
         let (grants, depth, caller) = (&self.all_grants, self.depth + 1, &*self.name);
-        let within =
-            CallerContext { grants, remaining: left, depth, plan: self.plan.clone(), caller, environment: self };
+        let is_alone = is_alone && self.began_alone();
+        let within = CallerContext {
+            grants,
+            remaining: left,
+            depth,
+            plan: self.plan.clone(),
+            caller,
+            under_way,
+            is_alone,
+            environment: self,
+        };
         self.nested.call(&name, params, &within)
     }
 }

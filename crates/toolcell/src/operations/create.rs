@@ -15,7 +15,7 @@ use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_policy::Duplicates;
 use toolcell_schema::{Parameter, Schema};
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
-use toolcell_store::{Entry, Fault, FindError, HistoryError, NewTool, OnConflict, Scores, ToolRef};
+use toolcell_store::{Entry, Fault, FindError, HistoryError, LabelHolder, NewTool, OnConflict, Scores, ToolRef};
 use toolcell_tool::{Draft, Example, MetadataError, Postconditions, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 pub use error::CreateError;
@@ -25,7 +25,9 @@ use super::candidates::find_equivalent;
 use super::example_check::compare_with_examples;
 use super::factory::declared_tools;
 use super::lookup::find_exact;
+use super::types::check_types;
 use crate::admission::StoredTool;
+use crate::host_calls::FlowContext;
 use crate::parts::Parts;
 use crate::request::{CreateTool, RequestError};
 use crate::verification::EquivalentTool;
@@ -119,7 +121,26 @@ fn create_inner(
     let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
     let (schema, tool) = analyze_draft(parts, request, &name, &draft, check)?;
     let notes = build_metadata(request, &schema)?;
+    label_source(parts, request, tool.spec().id())?;
     store_tool(parts, &tool, &schema, &notes, before, when_taken, at)
+}
+
+/// Notes that the source of a tool may tell what its author was told, if the policy has rules about flows.
+fn label_source(parts: &Parts, request: &CreateTool, tool: ToolId) -> Result<(), Fault> {
+    if parts.admission.policy().flows().rules().is_empty() {
+        return Ok(());
+    }
+    let labels = parts.require_store()?.labels();
+    let known = match &request.context {
+        // It may be any of them.
+        FlowContext::Remembered if request.caller.is_empty() => {
+            let all = labels.all()?.into_iter();
+            all.filter(|(holder, _)| matches!(holder, LabelHolder::Caller(_))).flat_map(|(_, told)| told).collect()
+        }
+        FlowContext::Remembered => labels.sources(&[LabelHolder::Caller(request.caller.clone())])?,
+        FlowContext::Given(label) => label.to_texts(),
+    };
+    labels.join(&[LabelHolder::Tool(tool)], &known)
 }
 
 /// Returns the tool that the name refers to. A taken name is an error unless it is to be
@@ -290,13 +311,15 @@ fn store_tool(
         (Some(entry), None) => compare_with_examples(parts, StoredTool { store, entry, tool }, schema, notes),
         _ => ExampleComparison::NoExamples,
     };
+    let mut findings = tool.findings().to_vec();
+    findings.extend(check_types(parts, tool, schema.json_schema(), notes.postconditions().returns.as_ref()));
     Ok(CreateResult {
         id: step.id,
         name: step.name,
         description: notes.description().to_owned(),
         parameters: schema.parameters().to_vec(),
         scores: tool.scores(),
-        findings: tool.findings().to_vec(),
+        findings,
         status: entry.map_or(Status::Unverified, |entry| entry.status),
         version: step.number,
         replaced: before.filter(|before| *before != step.id),

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use serde_json::Value;
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
 use toolcell_error::ErrorCode;
+use toolcell_flows::Label;
 use toolcell_host::{Budget, CallContext, CallError, Effects, Grant, Json, Params, Report};
 use toolcell_i18n::Message;
 use toolcell_policy::{ApprovalMode, Grants, LimitError, LimitOverrides};
@@ -17,13 +18,16 @@ use toolcell_tool::{Draft, DraftError, ToolName, ToolSpec};
 
 use super::hook_tools::StoredHookTools;
 use super::run::{NestedRuns, SourceLine, ToolFailure};
+use super::types::check_code;
 use crate::admission::grant_hints::add_draft_grant_hint;
 use crate::admission::hook::{ApprovalPrompt, CallerClaims, HookContext};
 use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, Denial, Permit, ReviewedRun,
 };
 use crate::execution::{RunOptions, ToolCode, draw_seed, unix_time, wall_clock};
-use crate::host_calls::{GrantOpenError, HostFunctions, NestingContext, OpenRequest, RunEnvironment};
+use crate::host_calls::{
+    FlowContext, FlowStart, GrantOpenError, HostFunctions, NestingContext, OpenRequest, RunEnvironment,
+};
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunCode;
@@ -50,12 +54,14 @@ pub struct ExecOptions {
     /// What the draft is granted. If it is anything, the toolbox performs the draft's host calls, and
     /// not those of the [`CallContext`].
     pub grants: Grants,
+    /// The caller, for the record and for rules about flows. Without it, that is `host`.
+    pub caller: Option<String>,
 }
 
 impl From<Precheck> for ExecOptions {
     /// No grants.
     fn from(precheck: Precheck) -> Self {
-        Self { precheck, grants: Grants::default() }
+        Self { precheck, ..Self::default() }
     }
 }
 
@@ -176,6 +182,11 @@ pub struct CodeResult {
     pub thrown_at: Option<SourceLine>,
     /// The extent to which the code changed external state.
     pub effects: Effects,
+    /// Where the data came from that the code was handed, and so what its result may tell, if the policy has rules about
+    /// flows.
+    pub label: Option<Label>,
+    /// What a type checker says about the code, if there is one.
+    pub type_errors: Vec<Finding>,
     /// The hash of the run record in the store.
     pub record: Option<blake3::Hash>,
 }
@@ -203,10 +214,14 @@ pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -
         Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
     };
     let (.., effects) = attempted.consumed();
+    let label = attempted.flow_label().cloned();
     let record = attempted.finish(ended)?.record;
     let (ReviewedRun { report, context, output_suppressed, .. }, source) = done?;
     let thrown_at = SourceLine::of_exception(&source, &report);
-    Ok(CodeResult { report, context, output_suppressed, thrown_at, effects, record })
+    let capabilities = Capabilities::unscoped(code_grants(parts, options).capabilities());
+    let type_errors =
+        code_draft(parts, request).map_or_else(|_| Vec::new(), |draft| check_code(parts, &draft, &capabilities));
+    Ok(CodeResult { report, context, output_suppressed, thrown_at, effects, label, type_errors, record })
 }
 
 /// Returns the prompts that an approver would get before this code runs. Hooks are asked, and nothing
@@ -271,7 +286,7 @@ fn run_code_inner(
         ..CallContext::default()
     };
     let caller = options.admission_mode();
-    let exec = ExecOptions { precheck: Precheck::Critical, grants: code_grants(parts, options) };
+    let exec = ExecOptions { grants: code_grants(parts, options), ..ExecOptions::default() };
     let call = DraftCall {
         draft: &draft,
         params: &request.parameters,
@@ -280,6 +295,7 @@ fn run_code_inner(
         options: &exec,
         caller,
         functions: &options.functions,
+        context: &options.context,
     };
     let reviewed = exec_inner(parts, &call, attempted)?;
     Ok((reviewed, request.code.clone()))
@@ -299,11 +315,13 @@ pub(crate) fn exec(
     run: &CallContext<'_>,
     options: &ExecOptions,
 ) -> Result<Report, ExecError> {
-    let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
+    let by = options.caller.as_deref().unwrap_or("host");
+    let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, by, draft.name(), params)?;
     let claims = CallerClaims::default();
-    let caller = AdmissionMode::Run { approver: None, caller: "host", claims: &claims, cancel: run.cancel };
+    let caller = AdmissionMode::Run { approver: None, caller: by, claims: &claims, cancel: run.cancel };
     let functions = &HostFunctions::default();
-    let call = DraftCall { draft, params, budget, run, options, caller, functions };
+    let context = &FlowContext::default();
+    let call = DraftCall { draft, params, budget, run, options, caller, functions, context };
     let done = exec_inner(parts, &call, &mut attempted);
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
@@ -323,12 +341,14 @@ struct DraftCall<'a> {
     caller: AdmissionMode<'a>,
     /// The functions that only this call may call.
     functions: &'a HostFunctions,
+    /// What the caller knows.
+    context: &'a FlowContext,
 }
 
 /// Runs the draft, and updates the record.
 fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'_>) -> Result<ReviewedRun, ExecError> {
-    let DraftCall { draft, params, budget, run, options: &ExecOptions { precheck, ref grants }, caller, functions } =
-        *call;
+    let &DraftCall { draft, params, budget, run, options, caller, functions, context } = call;
+    let ExecOptions { precheck, ref grants, .. } = *options;
     parts.admission.policy().check_budget(budget)?;
     let args = parts.runtime.any_schema().check(params.clone())?;
     let asked = Capabilities::default();
@@ -345,7 +365,7 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
     attempted.set_permit(&permit);
     let drawn = draw_seed(permit.grants())?;
     attempted.set_seed(drawn);
-    let (call_id, nested) = (attempted.call_id(), nested_options(run, caller, functions));
+    let (call_id, nested) = (attempted.call_id(), nested_options(run, caller, functions, context));
     let environment =
         if permit.grants().is_empty() { None } else { Some(open_grants(parts, draft, &permit, &call_id, &nested)?) };
     let wall_clock = permit.grants().clock.then(|| wall_clock(parts.clock));
@@ -367,7 +387,7 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
     };
     let report = parts.runtime.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), &run);
     if let Some(environment) = &environment {
-        attempted.set_effects(&environment.effects);
+        attempted.set_environment(environment);
     }
     let mut report = report?;
     add_draft_grant_hint(&mut report, permit.grants());
@@ -392,15 +412,32 @@ fn open_grants<'a>(
         functions: &options.functions,
         nested: Box::new(NestedRuns::new(parts, options)),
         nesting: NestingContext { caller: None, plan: None },
+        flow: FlowStart {
+            tool: None,
+            caller: &options.caller,
+            context: &options.context,
+            resumed: None,
+            under_way: None,
+        },
     };
     Ok(parts.resources.open_grants(parts.resource_context(), request)?)
 }
 
 /// Returns the options of the runs that a draft starts.
-fn nested_options(run: &CallContext<'_>, caller: AdmissionMode<'_>, functions: &HostFunctions) -> RunOptions {
+fn nested_options(
+    run: &CallContext<'_>,
+    caller: AdmissionMode<'_>,
+    functions: &HostFunctions,
+    context: &FlowContext,
+) -> RunOptions {
     let caller = if let AdmissionMode::Run { caller, .. } = caller { caller } else { "host" };
-    let (cancel, functions) = (run.cancel.cloned(), functions.clone());
-    RunOptions { caller: caller.to_owned(), cancel, functions, ..RunOptions::default() }
+    RunOptions {
+        caller: caller.to_owned(),
+        cancel: run.cancel.cloned(),
+        functions: functions.clone(),
+        context: context.clone(),
+        ..RunOptions::default()
+    }
 }
 
 /// Returns the specification of a draft, which has no name of its own.

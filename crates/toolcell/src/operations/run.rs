@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toolcell_analysis::{EntryPoint, source_line};
 use toolcell_error::ErrorCode;
+use toolcell_flows::Label;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
 use toolcell_i18n::{Message, message};
 use toolcell_policy::LimitOverrides;
@@ -32,7 +33,7 @@ use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
 };
 use crate::execution::{AdmittedRun, LoadedTool, RunOptions, draw_seed};
-use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
+use crate::host_calls::{CallerContext, EffectLog, FlowStart, NestingContext, OpenRequest, PlanChain};
 use crate::parts::Parts;
 use crate::receipt::{Receipt, ReceiptRecording, ReceiptSigner, signer_of};
 use crate::records::{AttemptEnd, RunRecorder};
@@ -67,6 +68,9 @@ pub struct RunResult {
     /// The extent to which the run and the tools that it called changed external state: `none` for
     /// read-only runs.
     pub effects: Effects,
+    /// Where the data came from that the run was handed, and so what its result may tell, if the policy has rules about
+    /// flows.
+    pub label: Option<Label>,
     /// The hash of the run record in the store.
     pub record: Option<blake3::Hash>,
     /// Why the run is not recorded, or not completely yet; the policy permits it to run anyway.
@@ -265,6 +269,13 @@ pub(super) fn admit_run<'a>(
             functions: &options.functions,
             nested: Box::new(NestedRuns::new(parts, options)),
             nesting: NestingContext { caller: within, plan },
+            flow: FlowStart {
+                tool: Some(entry.name.as_str()),
+                caller: &options.caller,
+                context: &options.context,
+                resumed: None,
+                under_way: within.map(|within| (within.under_way, within.is_alone)),
+            },
         },
     )?;
     let ready = Arc::clone(&ready);
@@ -288,7 +299,7 @@ pub(super) fn run_admitted(
         }
     });
     let receipt = recording.and_then(ReceiptRecording::into_receipt);
-    attempted.set_effects(&admitted.environment.effects);
+    attempted.set_environment(&admitted.environment);
     let (mut report, AdmittedRun { entry, ready, permit, options, .. }) = (report?, admitted);
     if let Ok(tool) = &ready.vetted {
         grant_hints::add_grant_hint(&mut report, &entry, tool, permit.grants(), parts.admission.policy());
@@ -329,6 +340,7 @@ pub(super) fn review_run(
         thrown_at,
         effect_log: done,
         effects,
+        label: attempted.flow_label().cloned(),
         record: None,
         unrecorded: None,
         receipt: None,

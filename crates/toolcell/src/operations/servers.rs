@@ -10,6 +10,7 @@ use toolcell_host::OperationError;
 
 use crate::host_calls::{ServerReview, check_known};
 use crate::parts::Parts;
+use crate::type_check::ANY_SERVER;
 
 /// The error of asking a server, or of trusting it.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
@@ -47,10 +48,6 @@ pub(crate) fn review(parts: &Parts, name: &str) -> Result<ServerReview, ServerEr
     Ok(parts.resources.wait_for_servers(async move { Arc::clone(&servers).review(&server).await })?)
 }
 
-/// The declaration that the tools of servers take the place of.
-const ANY_SERVER: &str =
-    "interface Servers {\n  [server: string]: { [tool: string]: (input?: object) => Promise<any> };\n}\n";
-
 /// Puts the declarations of the trusted tools of all servers of the policy into declarations that admit any.
 pub(crate) fn declare(parts: &Parts, declarations: &str) -> Result<String, ServerError> {
     let mut all = String::new();
@@ -61,6 +58,28 @@ pub(crate) fn declare(parts: &Parts, declarations: &str) -> Result<String, Serve
         all.push_str(&declared.map_err(|collision| ServerError::Failed { message: collision.to_string() })?);
     }
     Ok(if all.is_empty() { declarations.to_owned() } else { declarations.replacen(ANY_SERVER, &all, 1) })
+}
+
+/// Declares the tools of all servers of the policy that a person trusted, as they were trusted. A server of which none is, is
+/// declared to have any.
+pub(crate) fn declare_trusted(parts: &Parts) -> Result<String, ServerError> {
+    let mut all = String::new();
+    for server in parts.admission.policy().servers() {
+        let trusted = parts.resources.servers(parts.resource_context())?.trusted(&server.name)?;
+        let functions: Vec<FunctionSchema<'_>> = trusted.iter().map(Definition::function).collect();
+        if functions.is_empty() {
+            let name = &server.name;
+            all.push_str(&format_any_server(name.as_str()));
+            continue;
+        }
+        let declared = server_interface(server.name.as_str(), &functions, Detail::Brief);
+        all.push_str(&declared.map_err(|collision| ServerError::Failed { message: collision.to_string() })?);
+    }
+    Ok(all)
+}
+
+fn format_any_server(name: &str) -> String {
+    format!("interface Servers {{\n  {name}: {{ [tool: string]: (input?: object) => Promise<any> }};\n}}\n")
 }
 
 /// Trusts the tools of a server as a review showed them.

@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use toolcell_flows::Label;
 use toolcell_host::{self as host, Effects, Outcome, Params, Stop};
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RunId, StoreAccess};
@@ -21,7 +22,7 @@ use super::run::{NestedRuns, RunError, RunResult, admit_run, review_run, run_adm
 use crate::admission::{AdmissionRequest, Called, StoredTool, grant_hints};
 use crate::execution::suspend::{self, OpenedRun, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 use crate::execution::{AdmittedRun, RunOptions};
-use crate::host_calls::{DeferAll, EffectApprover, NestingContext, OpenRequest, PlanChain};
+use crate::host_calls::{DeferAll, EffectApprover, FlowStart, NestingContext, OpenRequest, PlanChain};
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunTool;
@@ -59,7 +60,7 @@ fn run_suspendable_inner(
         return run_admitted(parts, admitted, None, attempted).map(|ran| RunOutcome::Finished(Box::new(ran)));
     };
     let called = parts.runtime.call_admitted_suspendable(&admitted);
-    attempted.set_effects(&admitted.environment.effects);
+    attempted.set_environment(&admitted.environment);
     finish_or_suspend(parts, called?, run, admitted, attempted)
 }
 
@@ -129,6 +130,8 @@ fn resume_inner(
         }
         None => PlanChain::new(entry.id, &kept.params),
     };
+    // Of a run that was not followed it is not known what it was handed.
+    let resumed = bound.sources.map_or_else(Label::any, |sources| Label::parse(sources.iter().map(String::as_str)));
     let nesting = NestingContext { caller: None, plan: options.effect_approver.as_ref().map(|_| Arc::new(plan)) };
     let given = parts.resources.open_grants(
         parts.resource_context(),
@@ -141,6 +144,13 @@ fn resume_inner(
             functions: &options.functions,
             nested: Box::new(NestedRuns::new(parts, &options)),
             nesting,
+            flow: FlowStart {
+                tool: Some(entry.name.as_str()),
+                caller: &options.caller,
+                context: &options.context,
+                resumed: Some(resumed),
+                under_way: None,
+            },
         },
     )?;
     *given.pending() = kept.pending;
@@ -161,7 +171,7 @@ fn resume_inner(
         // It is saved again unchanged.
         store.suspended().save(&row).map_err(RunSuspendError::Store)?;
     }
-    attempted.set_effects(&admitted.environment.effects);
+    attempted.set_environment(&admitted.environment);
     finish_or_suspend(parts, called.map_err(RunSuspendError::Resume)?, row.run, admitted, attempted)
 }
 

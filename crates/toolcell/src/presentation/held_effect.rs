@@ -7,11 +7,16 @@ use crate::host_calls::HeldEffect;
 
 impl HeldEffect {
     /// Returns one line for a user's decision: the tool, the kind, the target, and the number of bytes
-    /// that the effect carries. What a tool has written in it is escaped.
+    /// that the effect carries, and where the data came from that it may depend on. What a tool has written in it is escaped.
     #[must_use]
     pub fn to_line(&self, lang: Lang) -> String {
         let (tool, about) = (single_line_for_display(&self.tool), single_line_for_display(&self.about));
         let effect = format!("{tool}{}{} {about}", lang.colon(), self.kind);
-        if self.bytes > 0 { tr!(lang, "{effect} ({bytes} bytes)", effect, bytes = self.bytes) } else { effect }
+        let effect =
+            if self.bytes > 0 { tr!(lang, "{effect} ({bytes} bytes)", effect, bytes = self.bytes) } else { effect };
+        if self.from.is_empty() {
+            return effect;
+        }
+        tr!(lang, "{effect}, after data from {sources}", effect, sources = self.from.join(", "))
     }
 }

@@ -219,8 +219,8 @@ declare class Buffer extends Uint8Array<ArrayBuffer> {
 
 // --- With the grant `timers` ---
 
-declare function setTimeout<A extends unknown[]>(callback: (...args: A) => void, delay?: number, ...args: A): number;
-declare function setInterval<A extends unknown[]>(callback: (...args: A) => void, delay?: number, ...args: A): number;
+declare function setTimeout(callback: (...args: any[]) => void, delay?: number, ...args: unknown[]): number;
+declare function setInterval(callback: (...args: any[]) => void, delay?: number, ...args: unknown[]): number;
 declare function clearTimeout(timer?: number): void;
 declare function clearInterval(timer?: number): void;
 declare function sleep(milliseconds: number, options?: { signal?: AbortSignal }): Promise<void>;
@@ -353,9 +353,17 @@ declare const files: {
 declare function secret(name: string): string;
 
 /** Calls another stored tool, or a function that the host lends. */
-declare const tools: Tools;
+declare const tools: Tools & ToolKeeping;
 interface Tools {
   call(name: string, params?: object): Promise<any>;
+}
+interface ToolKeeping {
+  /**
+   * Calls it, and gives a text that stands for the result: pass it on in parameters of `tools` and `servers`, in values of
+   * `kv`, in files and in bodies of requests, and the host inserts the result. The tool itself cannot read it, so what it
+   * does next does not depend on it.
+   */
+  keep(name: string, params?: object): Promise<string>;
 }
 
 /** Calls tools of MCP servers, by the names of servers and tools: `await servers.github.create_issue({ title })`. */
@@ -368,4 +376,6 @@ interface ServerSearch {
   $search(query: string, options?: { limit?: number }): Promise<{ name: string; summary: string }[]>;
   /** Resolves to the TypeScript declaration of a tool, which is named as `$search` names it: `github.create_issue`. */
   $describe(tool: string): Promise<string>;
+  /** Calls a tool, and gives a text that stands for the result, as `tools.keep` does: `servers.$keep("mail.read", { id })`. */
+  $keep(tool: string, input?: object): Promise<string>;
 }

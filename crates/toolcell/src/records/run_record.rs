@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_error::ErrorCode;
+use toolcell_flows::Label;
 use toolcell_host::{Effects, Outcome, Params, Report, Stop};
 use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_store::audit::{Action, AuditEvent, Details, Digest, EventFailure};
@@ -27,7 +28,7 @@ use summary::{outcome, resource_use};
 use super::Recorder;
 use crate::admission::Permit;
 use crate::admission::hook::CallerClaims;
-use crate::host_calls::{EffectLog, EffectRecorder};
+use crate::host_calls::{EffectLog, RunEnvironment};
 
 /// The outcomes of runs, as records name them.
 pub(super) const OUTCOMES: [&str; 9] =
@@ -152,6 +153,7 @@ pub(crate) struct RunRecorder<'a> {
     fuel: u64,
     waited: Duration,
     effects: Effects,
+    flow_label: Option<Label>,
     /// Why the attempt is not recorded, if the policy permits that.
     unrecorded: Option<Message>,
 }
@@ -258,6 +260,7 @@ impl<'a> RunRecorder<'a> {
             fuel: 0,
             waited: Duration::ZERO,
             effects: Effects::None,
+            flow_label: None,
             unrecorded,
         })
     }
@@ -290,6 +293,11 @@ impl<'a> RunRecorder<'a> {
         name.as_str().clone_into(&mut self.record.name);
     }
 
+    /// Returns the tool, if it was found.
+    pub(crate) fn tool(&self) -> Option<ToolId> {
+        self.tool
+    }
+
     /// Sets what the caller claims about itself.
     pub(crate) fn set_claims(&mut self, claims: &CallerClaims) {
         self.record.claims = Some(claims.truncated()).filter(|claims| !claims.is_empty());
@@ -316,10 +324,18 @@ impl<'a> RunRecorder<'a> {
         self.record.seed = seed.map(|seed| format!("{seed:016x}"));
     }
 
-    /// Sets the effects of the performed host calls.
-    pub(crate) fn set_effects(&mut self, ledger: &EffectRecorder) {
-        self.effects = ledger.max_effects();
-        self.record.done = ledger.take_log();
+    /// Sets what the run did through its environment: the effects of the performed host calls, and where the data came
+    /// from that it was handed.
+    pub(crate) fn set_environment(&mut self, environment: &RunEnvironment<'_>) {
+        environment.record_flows();
+        self.effects = environment.effects.max_effects();
+        self.record.done = environment.effects.take_log();
+        self.flow_label = environment.flow_label();
+    }
+
+    /// Returns where the data came from that the run was handed, if its policy has rules about flows.
+    pub(crate) fn flow_label(&self) -> Option<&Label> {
+        self.flow_label.as_ref()
     }
 
     /// Returns the performed host calls.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use toolcell::{
-    CallbackTicket, DeprecationResponse, EffectLog, HookContextResponse, Lang, Outcome, Report, RunError, RunOutcome,
-    RunResult, SuspendedRun, Toolbox, missing_capability, single_line,
+    CallbackTicket, DeprecationResponse, EffectLog, HookContextResponse, Label, Lang, Outcome, Report, RunError,
+    RunOutcome, RunResult, SuspendedRun, Toolbox, missing_capability, single_line,
 };
 use toolcell_i18n::{Message, message, tr};
 
@@ -176,6 +176,9 @@ struct RunOutput {
     /// The effects of the run outside the sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<EffectLog>,
+    /// Where the data came from that the run was handed, if the policy has rules about flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<Vec<String>>,
     /// The held effects, in a run with a plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<PlanLine>>,
@@ -192,6 +195,7 @@ impl RunOutput {
         let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.output_suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
         let (done, effects, unrecorded) = (ran.effect_log.take(), ran.effects, ran.unrecorded.take());
+        let labels = ran.label.as_ref().map(Label::to_texts);
         let deprecated = ran.deprecated.as_ref().map(DeprecationResponse::from);
         let (report, context) = visible_result(ran);
         let answer = CommandResponse::from_report(None, report).with_effects(effects);
@@ -205,6 +209,7 @@ impl RunOutput {
             suppressed,
             revised_by,
             done,
+            labels,
             plan: None,
             plan_digest: None,
             deprecated,

@@ -82,7 +82,7 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let folder = old();
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 6\n");
+    assert_eq!(said, "toolcell store, format 7\n");
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // The duration of its runs is known from their sketch; the saved tokens were never reported.
@@ -127,7 +127,7 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     assert_eq!((find(&store, "one").name.as_str(), store.catalog().unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 6\n");
+    assert_eq!(said, "toolcell store, format 7\n");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 6\n", 1)
+        ("toolcell store, format 7\n", 1)
     );
     let (space, now) = (toolcell_tool::SpaceName::parse("notes").unwrap(), Timestamp::UNIX_EPOCH);
     assert!(store.kv_spaces(now).unwrap().is_empty());
@@ -196,7 +196,7 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 6\n", 1)
+        ("toolcell store, format 7\n", 1)
     );
     let at = Timestamp::UNIX_EPOCH;
     store

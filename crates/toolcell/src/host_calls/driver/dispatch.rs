@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
+use toolcell_flows::Label;
 use toolcell_host::{
     CallDeadline, Completion, HostCall, HostRequest, OperationError, ParsedHostCall, Payload, TimerRequest, UnknownKind,
 };
@@ -14,22 +15,55 @@ use toolcell_host::{
 use super::{CanSuspend, HostCallRunner, PendingCall};
 use crate::host_calls::completions::CompletionEvent;
 use crate::host_calls::error::{Result, check_payload, error_without_effects, unknown_operation};
+use crate::host_calls::flows::Flow;
 use crate::host_calls::held::{self, EffectDecision, HeldEffect};
+use crate::host_calls::kept::Filled;
 use crate::host_calls::kv::KvCall;
 use crate::host_calls::pending::PlanPosition;
-use crate::host_calls::{MayWrite, ServerOperation, files, start_request, tools};
+use crate::host_calls::{MayWrite, RunEnvironment, ServerOperation, files, start_request, tools};
 
 impl HostCallRunner<'_> {
     /// Starts a host call, or holds it for a decision.
     pub(super) fn start_or_hold(&mut self, operation: ParsedHostCall) {
         let id = operation.id();
-        if self.environment.plan.is_some() && self.must_be_held(&operation) {
+        if RunEnvironment::is_kept(operation.request()) {
+            self.kept.insert(id);
+        }
+        let (operation, sent) = match self.environment.fill_kept(operation) {
+            Ok(Filled { operation, label }) => (operation, label),
+            Err((failure, label)) => {
+                self.answers.insert(id, label.into());
+                return self.complete_with_error(id, failure);
+            }
+        };
+        if !sent.is_empty() {
+            self.answers.insert(id, sent.clone().into());
+        }
+        let is_planned = self.environment.plan.is_some();
+        let must_ask = match self.environment.decide_flow(&operation, &sent) {
+            Flow::Refused(failure) => return self.complete_with_error(id, failure),
+            Flow::Ask(failure) if !is_planned => return self.complete_with_error(id, failure),
+            Flow::Ask(_) => true,
+            Flow::Free => false,
+        };
+        if is_planned && (must_ask || self.must_be_held(&operation)) {
+            // The run may be suspended until then, and the person is told.
+            if let Err(failure) = self.environment.join_flow(&sent) {
+                return self.complete_with_error(id, failure);
+            }
             self.in_flight.insert(id, PendingCall::InBackground);
             self.held.push((None, operation));
             return;
         }
-        if self.environment.plan.is_some() && matches!(operation.request(), HostRequest::ServerCall(_)) {
+        // What was decided about a call of a tool that reads holds for no other.
+        let is_decided = is_planned || self.environment.flows.is_some();
+        if is_decided && matches!(operation.request(), HostRequest::ServerCall(_)) && !self.must_be_held(&operation) {
             self.unheld_reads.insert(id);
+        }
+        if !sent.is_empty()
+            && let Err(failure) = self.environment.label_target(operation.request(), Some(&sent))
+        {
+            return self.complete_with_error(id, failure);
         }
         self.start(operation);
     }
@@ -54,6 +88,7 @@ impl HostCallRunner<'_> {
         if !matches!(operation.request(), HostRequest::ToolCall(_)) {
             self.environment.effects.record_started(id);
         }
+        self.follow(&operation);
         match self.dispatch(operation) {
             Ok(flight) => drop(self.in_flight.insert(id, flight)),
             Err(failure) => self.complete_with_error(id, failure),
@@ -61,6 +96,8 @@ impl HostCallRunner<'_> {
     }
 
     fn complete_with_error(&mut self, id: u32, failure: OperationError) {
+        // What failed before it began depends on nothing that the run was not handed.
+        self.kept.remove(&id);
         self.in_flight.insert(id, PendingCall::InBackground);
         self.completions.push_completion(Completion { id, result: Err(failure) });
     }
@@ -84,6 +121,7 @@ impl HostCallRunner<'_> {
         let tool = (self.environment.id, &*self.environment.name);
         let held: Vec<HeldEffect> =
             placed.iter().map(|(place, operation)| HeldEffect::new(*place, tool, operation.as_sent())).collect();
+        let held: Vec<HeldEffect> = self.environment.with_sources(held);
         let asked = Instant::now();
         let chosen = planner.decide(&held);
         until.extend(asked.elapsed());
@@ -91,12 +129,26 @@ impl HostCallRunner<'_> {
         let is_cancelled = until.is_cancelled();
         for (at, (held, (place, operation))) in held.iter().zip(placed).enumerate() {
             match chosen.get(at).copied().unwrap_or(EffectDecision::Refuse) {
-                EffectDecision::Perform if !is_cancelled => self.start(operation),
+                EffectDecision::Perform if !is_cancelled => self.perform_held(operation),
                 EffectDecision::Defer if self.can_suspend == CanSuspend::Yes => self.deferred.push((place, operation)),
                 EffectDecision::Perform | EffectDecision::Defer | EffectDecision::Refuse => {
                     self.complete_with_error(operation.id(), held::not_approved_error(held));
                 }
             }
+        }
+    }
+
+    /// Starts what a person decided to perform, unless a rule refuses it that was added meanwhile. What it writes to holds
+    /// from now on what the run was handed.
+    fn perform_held(&mut self, operation: ParsedHostCall) {
+        let id = operation.id();
+        let refused = match self.environment.decide_flow(&operation, &Label::default()) {
+            Flow::Refused(failure) => Err(failure),
+            Flow::Ask(_) | Flow::Free => self.environment.label_target(operation.request(), None),
+        };
+        match refused {
+            Ok(()) => self.start(operation),
+            Err(failure) => self.complete_with_error(id, failure),
         }
     }
 
@@ -112,7 +164,8 @@ impl HostCallRunner<'_> {
             HostRequest::Fetch(request) => {
                 let net = self.environment.net.clone().ok_or_else(not_granted)?;
                 let (request, inbox) = (check_payload(&kind, request)?, Arc::clone(&self.completions));
-                let rest = start_request(&self.runtime_handle()?, net, id, request, bytes, inbox);
+                let observer = self.environment.flow_observer(self.answers.get(&id));
+                let rest = start_request(&self.runtime_handle()?, (net, observer), (id, request, bytes), inbox);
                 self.open_bodies.insert(id, rest);
                 Ok(PendingCall::InBackground)
             }

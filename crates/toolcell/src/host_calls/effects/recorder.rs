@@ -109,13 +109,25 @@ impl EffectRecorder {
                 notes.listed_timers += usize::from(is_timer);
                 let (effects, code, received) = (Effects::None, None, None);
                 let about = describe_for_record(operation.as_sent());
-                notes.log.effects.push(Effect { id, kind, about, effects, code, received });
+                notes.log.effects.push(Effect { id, kind, about, effects, from: None, code, received });
                 EntryLocation::Listed(notes.log.effects.len() - 1)
             } else {
                 notes.log.more += 1;
                 EntryLocation::Counted(kind)
             };
         notes.open.insert(id, OpenCall { location: place, class, effects: Effects::None });
+    }
+
+    /// Records that a host call began after the run had been handed data from this many sources.
+    pub(in crate::host_calls) fn record_sources(&self, id: u32, sources: usize) {
+        if let Some(effect) = self.lock().listed_effect(id) {
+            effect.from = u32::try_from(sources).ok();
+        }
+    }
+
+    /// Records where all data came from that the run was handed.
+    pub(crate) fn record_all_sources(&self, sources: Vec<String>) {
+        self.lock().log.sources = sources;
     }
 
     /// Records that a host call was started: from here on it may have happened.

@@ -1,0 +1,60 @@
+//! The types of a tool's source, checked against what its cell has and what it declares.
+//!
+//! Invariant: a check changes nothing but the findings that are told.
+
+use serde_json::Value;
+use toolcell_analysis::{Capabilities, Finding};
+use toolcell_tool::Draft;
+
+use crate::parts::Parts;
+use crate::type_check::TypeCheckRequest;
+use crate::vet::VettedTool;
+
+/// Checks the types of a tool with the schemas of its parameters and of its result.
+pub(crate) fn check_types(
+    parts: &Parts,
+    tool: &VettedTool,
+    parameters: Option<&Value>,
+    returns: Option<&Value>,
+) -> Vec<Finding> {
+    let Some(types) = &parts.types else { return Vec::new() };
+    let capabilities = tool.requested_capabilities();
+    types.check(&TypeCheckRequest {
+        source: tool.spec().source(),
+        entry_point: Some(tool.entry_point()),
+        capabilities,
+        parameters,
+        returns,
+        servers: &declare_servers(parts, capabilities),
+    })
+}
+
+/// Checks the types of code that is not stored, which has these capabilities.
+pub(crate) fn check_code(parts: &Parts, draft: &Draft, capabilities: &Capabilities) -> Vec<Finding> {
+    let Some(types) = &parts.types else { return Vec::new() };
+    let Ok(analysis) = toolcell_analysis::analyze(draft.source(), draft.language(), None) else { return Vec::new() };
+    types.check(&TypeCheckRequest {
+        source: draft.source(),
+        entry_point: analysis.entry_point,
+        capabilities,
+        parameters: None,
+        returns: None,
+        servers: &declare_servers(parts, capabilities),
+    })
+}
+
+/// Declares the tools of servers that a person trusted, without asking any server.
+#[cfg(feature = "servers")]
+fn declare_servers(parts: &Parts, capabilities: &Capabilities) -> String {
+    use toolcell_analysis::Capability;
+
+    if !capabilities.has(Capability::Servers) {
+        return String::new();
+    }
+    super::servers::declare_trusted(parts).unwrap_or_default()
+}
+
+#[cfg(not(feature = "servers"))]
+fn declare_servers(_parts: &Parts, _capabilities: &Capabilities) -> String {
+    String::new()
+}
