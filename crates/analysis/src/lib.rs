@@ -103,7 +103,7 @@ pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>
     })?
 }
 
-/// Returns whether a source has types, or other syntax of TypeScript that is none of JavaScript.
+/// Returns whether a source has types or other syntax that exists only in TypeScript.
 ///
 /// # Examples
 /// ```

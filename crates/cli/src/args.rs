@@ -219,7 +219,7 @@ pub(crate) enum Command {
     Grant(GrantArgs),
     /// List MCP servers, and review and trust their tools
     Servers(ServersArgs),
-    /// Show rules about flows of data, what they say of a tool, and what was told to whom
+    /// Show the flow rules, explain what they allow a tool, and list or clear what callers have received
     Flows(FlowsArgs),
     /// Decide whether a call of another program's tool may run
     Decide(DecideArgs),

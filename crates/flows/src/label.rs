@@ -28,7 +28,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Parses a source as [`Display`](fmt::Display) writes it; `None` if it is none.
+    /// Parses a source as [`Display`](fmt::Display) writes it; `None` if the text is not a source.
     ///
     /// # Examples
     /// ```

@@ -175,7 +175,7 @@ impl SourcePattern {
     /// `web:HOST`, in which `*` stands for any name and `*.example.com` for all hosts below; `caller`; or `*`.
     ///
     /// # Errors
-    /// The text is none of these.
+    /// The text is not a pattern.
     ///
     /// # Examples
     /// ```
@@ -267,7 +267,7 @@ impl SinkPattern {
     /// operations that write.
     ///
     /// # Errors
-    /// The text is none of these.
+    /// The text is not a pattern.
     ///
     /// # Examples
     /// ```

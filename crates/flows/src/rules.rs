@@ -67,8 +67,8 @@ impl FlowRule {
             && self.covers_source(own, sink)
     }
 
-    /// Returns the sources of a label that the rule speaks of; all of them for the set of all, of which some source is
-    /// in `from`. `None` if there are none.
+    /// Returns the sources of a label that the rule covers, or `None` if it covers none of them. A label of any source
+    /// is covered as a whole: some source is in `from`.
     fn covered(&self, label: &Label, own: Option<&Source>, sink: &Sink) -> Option<Label> {
         if !self.to.iter().any(|pattern| pattern.matches(sink)) {
             return None;

@@ -26,7 +26,7 @@ pub(crate) enum FlowsCommand {
         /// The name or identifier of the tool
         tool: String,
     },
-    /// Forget where the data came from that a caller was told, or that a space or a folder holds
+    /// Clear the sources that a caller has received, or that a space or a folder holds
     #[command(
         after_help = "Examples:\n  toolcell flows clear cli\n  toolcell flows clear kv:notes\n  toolcell flows clear --all\n\n\
         Clear that of an agent only together with what it remembers: when its conversation ends."

@@ -1,6 +1,6 @@
-//! `flows`: the rules about flows of data, what they say of a tool, and what callers were told.
+//! `flows`: the flow rules, what they allow a tool, and the sources that callers have received.
 //!
-//! Invariant: what was told is forgotten only by a person's word.
+//! Invariant: the context of a caller is cleared only when a person asks for it.
 
 use serde_json::{Value, json};
 use toolcell::policy::Setting;
@@ -162,7 +162,7 @@ fn clear(toolbox: &Toolbox, holder: Option<&str>, yes: bool, context: &mut Conte
     if format.is_json() {
         writeln!(streams.output, "{}", json!({ "cleared": told.keys().collect::<Vec<_>>() }))?;
     } else if told.is_empty() {
-        streams.print_note(&message!("nothing of that name holds anything"), lang)?;
+        streams.print_note(&message!("there is nothing to clear: `toolcell flows` shows what has sources"), lang)?;
     } else {
         let holders = told.keys().map(|holder| format!("`{}`", single_line(holder))).collect::<Vec<_>>().join(", ");
         writeln!(streams.output, "{}", tr!(lang, "forgotten: {holders}", holders))?;

@@ -54,7 +54,7 @@ pub enum Action {
     VerifyTool,
     /// Trust the definitions of an MCP server's tools.
     TrustServer,
-    /// Forget where the data came from that a caller was told.
+    /// Clear the sources that a caller has received.
     ClearContext,
     /// Decide about a call of a tool that Toolcell does not run.
     Decide,

@@ -320,7 +320,7 @@ impl HostCallRunner<'_> {
         rested
     }
 
-    /// Returns where the operations besides this one come from that have begun, and whether there are none: no timer either.
+    /// Returns the label of all other operations in flight, and whether nothing else is in flight, timers included.
     fn under_way(&self, id: u32) -> (Label, bool) {
         let is_queued = |other: u32| self.queued_calls.iter().any(|(queued, _)| *queued == other);
         let is_held = |other: u32| self.held.iter().any(|(_, held)| held.id() == other);

@@ -182,7 +182,7 @@ impl Filler<'_> {
         }
     }
 
-    /// Returns a text with results put in, as text or as JSON; `None` if there are none.
+    /// Returns a text in which kept results replace their handles, as text or as JSON; `None` if it has no handles.
     fn fill_text(&mut self, text: &str) -> Option<String> {
         let mut filled = String::new();
         let (mut rest, mut found) = (text, false);

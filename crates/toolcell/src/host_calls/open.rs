@@ -120,7 +120,7 @@ impl GrantOpenError {
                 message!("revoke the grants `net` and `secrets`, or build Toolcell with the feature `net`")
             }
             Self::Flow { .. } => message!(
-                "look at `toolcell flows`; a person may forget what the caller was told with `toolcell flows clear`"
+                "look at `toolcell flows`; a person may clear the caller's context with `toolcell flows clear`"
             ),
             Self::Flows(fault) => fault.hint().into(),
             Self::NoStore => message!("open the toolbox with a store"),

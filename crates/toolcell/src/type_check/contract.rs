@@ -179,7 +179,7 @@ mod tests {
         let given = as_given(&schema);
         assert_eq!(given["required"], json!(["enum", "n", "rows"]));
         assert_eq!(given["properties"]["enum"], json!({}));
-        // A schema that allows any value is none.
+        // A schema that allows any value restricts nothing.
         assert_eq!(as_given(&json!({ "type": "object", "additionalProperties": true })), json!({}));
     }
 }
