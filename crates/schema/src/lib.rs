@@ -17,6 +17,7 @@ mod cost;
 mod defaults;
 mod display;
 mod error;
+mod form;
 mod messages;
 mod multiple;
 mod parse;
@@ -38,6 +39,7 @@ use compile::CompiledSchema;
 pub use cost::MAX_CHECK_STEPS;
 use defaults::{Coercion, DefaultFiller, MAX_FILLED_BYTES};
 pub use error::{ParamProblem, ParamsError, SchemaError};
+pub use form::{FieldKind, FormContent, FormError, FormField, FormOption, QuestionForm};
 pub use signature::signature;
 
 /// The maximum number of values in the parameters for which every fault is listed.
