@@ -10,6 +10,8 @@ pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod profile;
 pub(crate) mod proof;
+#[cfg(target_os = "linux")]
+pub(crate) mod question;
 pub(crate) mod receipt;
 pub(crate) mod record;
 #[cfg(target_os = "linux")]

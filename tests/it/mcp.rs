@@ -22,6 +22,7 @@ mod progress;
 mod published;
 mod request_state;
 mod resources;
+mod server_questions;
 mod shutdown;
 mod tasks;
 mod telemetry;

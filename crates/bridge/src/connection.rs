@@ -5,11 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use ipnet::IpNet;
-use rmcp::model::{ClientConfig, Implementation, ProtocolVersion, Tool};
-use rmcp::service::{ClientLifecycleMode, NotificationContext, RunningService, ServiceError};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
+    ClientRequest, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ProtocolVersion, RequestId,
+    ServerResult, Tool,
+};
+use rmcp::service::{
+    ClientLifecycleMode, NotificationContext, PeerRequestOptions, RequestContext, RunningService, ServiceError,
+};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig};
 use rmcp::{ClientHandler, ClientServiceExt as _, Peer, RoleClient};
@@ -22,6 +30,7 @@ use url::Url;
 
 use crate::definitions::Definition;
 use crate::error::{error, shortened};
+use crate::questions::{self, Asker, InFlightCalls};
 use crate::reader::{Blocked, EndReason, LineReader, MAX_MESSAGE_BYTES, StderrTail, WatchedWriter};
 
 /// The time in which a server has to be ready: a package manager may have to fetch it first.
@@ -79,6 +88,7 @@ pub(crate) struct Connection {
     service: RunningService<RoleClient, Client>,
     /// Whether the server said that its list of tools has changed.
     has_new_list: Arc<AtomicBool>,
+    calls: Arc<InFlightCalls>,
     end: EndReason,
     stderr: StderrTail,
     /// Ends with the connection.
@@ -88,13 +98,52 @@ pub(crate) struct Connection {
 /// What this side is to a server.
 struct Client {
     has_new_list: Arc<AtomicBool>,
+    calls: Arc<InFlightCalls>,
+    asker: Arc<Asker>,
+}
+
+impl Client {
+    /// Answers a question, unless the server withdraws it before.
+    async fn answer(&self, params: &Value, context: &RequestContext<RoleClient>) -> ElicitResult {
+        tokio::select! {
+            answer = self.calls.ask(&self.asker, params) => answer,
+            () = context.ct.cancelled() => ElicitResult::new(ElicitationAction::Cancel),
+        }
+    }
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.client_info = Implementation::new("toolcell", env!("CARGO_PKG_VERSION"));
+        // A connection serves runs whose callers can be asked, and others, for which it is declined.
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(ElicitationCapability::default().with_form(FormElicitationCapability::new()));
+        info.capabilities = capabilities;
         info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        // What it asks for is checked as a value, whichever way it came.
+        let params = serde_json::to_value(&request).unwrap_or_default();
+        Ok(self.answer(&params, &context).await)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != questions::METHOD {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None));
+        }
+        // A question that the library does not know, such as one with a nested schema.
+        let answer = self.answer(&request.params.unwrap_or_default(), &context).await;
+        Ok(CustomResult::new(serde_json::to_value(&answer).unwrap_or_default()))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -156,11 +205,12 @@ impl Connection {
     pub(crate) async fn open(
         config: &ServerConfig,
         net: Option<&Net>,
-        redactor: &Redactor,
+        redactor: &Arc<Redactor>,
     ) -> Result<Self, OperationError> {
         let limit = config.timeout.max(START_TIME);
         let (end, mut stderr) = (EndReason::default(), StderrTail::default());
-        let opened = tokio::time::timeout(limit, Self::open_unbounded(config, net, &end, &mut stderr)).await;
+        let opened =
+            tokio::time::timeout(limit, Self::open_unbounded(config, net, redactor, (&end, &mut stderr))).await;
         let failed = match opened {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(why)) => why,
@@ -174,11 +224,12 @@ impl Connection {
     async fn open_unbounded(
         config: &ServerConfig,
         net: Option<&Net>,
-        end: &EndReason,
-        stderr: &mut StderrTail,
+        redactor: &Arc<Redactor>,
+        (end, stderr): (&EndReason, &mut StderrTail),
     ) -> Result<Self, String> {
-        let has_new_list = Arc::new(AtomicBool::new(false));
-        let client = Client { has_new_list: Arc::clone(&has_new_list) };
+        let (has_new_list, calls) = (Arc::new(AtomicBool::new(false)), Arc::new(InFlightCalls::default()));
+        let asker = Arc::new(Asker { server: config.name.clone(), redactor: Arc::clone(redactor) });
+        let client = Client { has_new_list: Arc::clone(&has_new_list), calls: Arc::clone(&calls), asker };
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -216,7 +267,7 @@ impl Connection {
             }
         };
         let (end, stderr) = (Arc::clone(end), stderr.clone());
-        Ok(Self { service, has_new_list, end, stderr, _child: child })
+        Ok(Self { service, has_new_list, calls, end, stderr, _child: child })
     }
 
     /// Whether the server can still be asked.
@@ -224,8 +275,20 @@ impl Connection {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
 
-    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
-        self.service.peer()
+    /// The calls that are in flight.
+    pub(crate) const fn calls(&self) -> &Arc<InFlightCalls> {
+        &self.calls
+    }
+
+    /// Sends one request of a call. The server is told if the answer is no longer wanted.
+    pub(crate) async fn send_call(&self, params: CallToolRequestParams) -> Result<ServerResult, ServiceError> {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let peer = self.service.peer();
+        let sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await?;
+        let mut abandoned = AbandonedRequest { peer, id: Some(sent.id.clone()) };
+        let answer = sent.await_response().await;
+        abandoned.id = None;
+        answer
     }
 
     /// Whether the server said since the last call of this that its list of tools has changed.
@@ -276,6 +339,23 @@ impl Connection {
             },
             other => known.unwrap_or_else(|| cause_of(other)),
         }
+    }
+}
+
+/// Tells the server that a request is abandoned, when it is dropped with an identifier.
+struct AbandonedRequest<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for AbandonedRequest<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        let reason = Some("the answer is no longer wanted".to_owned());
+        let notice = CancelledNotificationParam::new(Some(id), reason);
+        // The notice is queued when it is polled for the first time; nothing waits until it is sent.
+        let sending = std::pin::pin!(self.peer.notify_cancelled(notice));
+        let _ = sending.poll(&mut Context::from_waker(Waker::noop()));
     }
 }
 

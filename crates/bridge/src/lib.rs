@@ -5,16 +5,18 @@
 //!                          └ Definitions: the tools as the server lists them, each with a digest
 //! ```
 //!
-//! Revisions 2024-11-05 to 2026-07-28 of the protocol are spoken. A server may not ask anything back: requests for
-//! sampling, roots and input are refused.
+//! Revisions 2024-11-05 to 2026-07-28 of the protocol are spoken. While a call is in flight, a server may ask the user for
+//! input (elicitation in form mode), which is passed on to the caller of the run (`questions`). Requests for sampling are
+//! refused, and the list of roots is empty.
 //!
 //! Invariant: nothing that a server says is trusted. Messages are bounded in size and answers in time; inputs are checked
 //! before they are sent, and results before they are returned; the secrets that the server got are taken out of all that
-//! it says. A server that fails costs the calls that it was to answer.
+//! it says. Answers of the user go to a server only as it was allowed to ask for them. A server that fails costs the calls that it was to answer.
 
 mod connection;
 mod definitions;
 mod error;
+mod questions;
 mod reader;
 mod result;
 mod search;
@@ -32,6 +34,7 @@ use toolcell_tool::ServerName;
 pub use connection::{Program, ServerAddress, ServerConfig, end_programs};
 pub use definitions::{Definition, Definitions};
 pub use error::unknown_server;
+pub use questions::{Answer, CallOrigin, PendingAnswer, Question, QuestionSink};
 pub use result::CallResult;
 pub use search::{SearchResult, search};
 use server::Server;
@@ -62,7 +65,7 @@ impl Bridge {
         self.server(server)?.definitions().await
     }
 
-    /// Calls a tool, whose definition was looked at.
+    /// Calls a tool, whose definition was looked at. The server may ask the caller for input meanwhile.
     ///
     /// # Errors
     /// `params-invalid` and `server-tool-changed` without effects. `server-tool-failed`, `server-result` and
@@ -72,8 +75,9 @@ impl Bridge {
         server: &ServerName,
         tool: &Arc<Definition>,
         input: Value,
+        origin: CallOrigin,
     ) -> Result<CallResult, OperationError> {
-        self.server(server)?.call(tool, input).await
+        self.server(server)?.call(tool, input, origin).await
     }
 
     fn server(&self, name: &ServerName) -> Result<&Arc<Server>, OperationError> {

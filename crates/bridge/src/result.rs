@@ -110,7 +110,7 @@ fn block_of(block: &ContentBlock) -> Value {
     value
 }
 
-fn is_too_deep(value: &Value) -> bool {
+pub(crate) fn is_too_deep(value: &Value) -> bool {
     let mut level = vec![value];
     for _ in 0..MAX_DEPTH {
         let mut next = Vec::new();

@@ -6,9 +6,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, CustomResult, InputRequests, InputRequiredResult, InputResponses,
+    ServerResult,
+};
 use rmcp::service::ServiceError;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use toolcell_capabilities::{Net, Redactor};
 use toolcell_protocol::{Effects, OperationError};
@@ -16,17 +19,24 @@ use toolcell_protocol::{Effects, OperationError};
 use crate::connection::{Connection, ServerConfig};
 use crate::definitions::{Definition, Definitions};
 use crate::error::{error, shortened};
+use crate::questions::{self, Asker, CallInFlight, CallOrigin};
 use crate::result::{self, CallResult};
 
 /// How long a list of tools is taken for true, if the server says nothing.
 const LIST_LIFETIME: Duration = Duration::from_mins(5);
 /// How long a server that could not be reached is not tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The maximum number of times that a call is sent, because the server asks for input (MCP 2026-07-28).
+const MAX_ROUNDS: u32 = 10;
+/// The maximum number of requests for input in one result.
+const MAX_INPUT_REQUESTS: usize = 32;
+/// How long a server that asks for nothing but another request waits for it, times the number of requests so far.
+const ROUND_DELAY: Duration = Duration::from_millis(50);
 
 pub(crate) struct Server {
     config: ServerConfig,
     net: Option<Net>,
-    redactor: Redactor,
+    redactor: Arc<Redactor>,
     state: Mutex<State>,
 }
 
@@ -44,7 +54,7 @@ impl Server {
         let redactor = Redactor::for_secrets(secrets).map_err(|failed| {
             error("server-unreachable", Effects::None, format!("the server `{}` is not started: {failed}", config.name))
         })?;
-        Ok(Self { config, net, redactor, state: Mutex::default() })
+        Ok(Self { config, net, redactor: Arc::new(redactor), state: Mutex::default() })
     }
 
     /// Returns the connection and the tools that it offers.
@@ -108,6 +118,7 @@ impl Server {
         self: &Arc<Self>,
         tool: &Arc<Definition>,
         input: Value,
+        origin: CallOrigin,
     ) -> Result<CallResult, OperationError> {
         let input = result::check_input(&self.config.name, tool, input)?;
         let (connection, tools) = self.connected().await?;
@@ -121,30 +132,93 @@ impl Server {
             params = params.with_arguments(input);
         }
         let effects = if self.reads(tool) { Effects::None } else { Effects::Started };
-        let answered = tokio::time::timeout(self.config.timeout, connection.peer().call_tool_once(params)).await;
-        let answer = match answered {
-            Ok(Ok(CallToolResponse::Complete(answer))) => answer,
-            Ok(Ok(_)) => return Err(self.failed("it asks for more input, which it does not get", effects)),
+        let call = connection.calls().begin(origin, &tool.name);
+        let answered = call.within(self.config.timeout, self.perform(&connection, &call, params)).await;
+        let result = match answered {
+            Some(Ok(answer)) => result::read(&self.config.name, tool, answer, effects, &self.redactor),
             // The server did not take the call, or passes on an error of a request that its tool made.
-            Ok(Err(ServiceError::McpError(refusal))) if is_refusal(refusal.code.0) => {
+            Some(Err(CallFailure::Service(ServiceError::McpError(refusal)))) if is_refusal(refusal.code.0) => {
                 let message = format!("`{}.{}`: {}", self.config.name, tool.name, refusal.message);
                 let message = shortened(&self.redactor.redact_text(&message));
-                return Err(error("server-tool-failed", effects, message));
+                Err(error("server-tool-failed", effects, message))
             }
-            Ok(Err(failure)) => {
+            Some(Err(CallFailure::Service(failure))) => {
                 if !matches!(failure, ServiceError::McpError(_)) {
                     self.forget(&connection).await;
                 }
-                return Err(self.failed(&connection.why(&failure, &self.redactor).await, effects));
+                Err(self.failed(&connection.why(&failure, &self.redactor).await, effects))
             }
-            Err(_) => {
+            Some(Err(CallFailure::Refused(why))) => Err(self.failed(&why, effects)),
+            None => {
                 // The server may hang: the next call gets another connection.
                 self.forget(&connection).await;
                 let why = format!("it did not answer within {} ms", self.config.timeout.as_millis());
-                return Err(self.failed(&why, effects));
+                Err(self.failed(&why, effects))
             }
         };
-        result::read(&self.config.name, tool, answer, effects, &self.redactor)
+        result.map_err(|mut failure| {
+            if let Some(why) = call.unanswered() {
+                let asked = "the server asked the user for input, which it did not get";
+                failure.message = format!("{}; {asked}: {why}", failure.message);
+            }
+            failure
+        })
+    }
+
+    /// Sends a call, and again with what the server asks for in between.
+    async fn perform(
+        &self,
+        connection: &Connection,
+        call: &Arc<CallInFlight>,
+        mut params: CallToolRequestParams,
+    ) -> Result<CallToolResult, CallFailure> {
+        for round in 0..MAX_ROUNDS {
+            let (asked, state) = match connection.send_call(params.clone()).await? {
+                ServerResult::CallToolResult(answer) => return Ok(answer),
+                ServerResult::InputRequiredResult(InputRequiredResult { input_requests, request_state, .. }) => {
+                    (to_values(input_requests.unwrap_or_default()), request_state)
+                }
+                // One that the library does not know, such as a question with a nested schema.
+                ServerResult::CustomResult(CustomResult(answer)) if answer["resultType"] == "input_required" => {
+                    let asked = answer["inputRequests"].as_object().cloned().unwrap_or_default();
+                    (asked.into_iter().collect(), answer["requestState"].as_str().map(str::to_owned))
+                }
+                _ => return Err(ServiceError::UnexpectedResponse.into()),
+            };
+            if asked.len() > MAX_INPUT_REQUESTS {
+                let why = format!("it asks for {} inputs at once, the limit is {MAX_INPUT_REQUESTS}", asked.len());
+                return Err(CallFailure::Refused(why));
+            }
+            if asked.is_empty() {
+                if state.is_none() {
+                    return Err(ServiceError::UnexpectedResponse.into());
+                }
+                tokio::time::sleep(ROUND_DELAY * (round + 1)).await;
+            }
+            let mut answers = InputResponses::new();
+            for (key, request) in asked {
+                answers.insert(key, self.answer(call, &request).await?);
+            }
+            params.input_responses = (!answers.is_empty()).then_some(answers);
+            params.request_state = state;
+        }
+        Err(CallFailure::Refused(format!("it asked for more input {MAX_ROUNDS} times, which is the limit")))
+    }
+
+    /// Answers a request for input.
+    async fn answer(&self, call: &Arc<CallInFlight>, request: &Value) -> Result<Value, CallFailure> {
+        match request["method"].as_str() {
+            Some(questions::METHOD) => {
+                let asker = Asker { server: self.config.name.clone(), redactor: Arc::clone(&self.redactor) };
+                let answer = asker.ask_for(call, &request["params"]).await;
+                Ok(serde_json::to_value(answer).unwrap_or_default())
+            }
+            Some("roots/list") => Ok(json!({ "roots": [] })),
+            other => {
+                let what: String = other.unwrap_or_default().chars().take(64).collect();
+                Err(CallFailure::Refused(format!("it asks for `{what}`, which it does not get")))
+            }
+        }
     }
 
     /// Lets calls that follow use another connection than this one; those that use it go on.
@@ -181,6 +255,24 @@ impl Server {
         let output = output.as_ref().map(|_| redacted["output"].take());
         Some(Definition::new(name, description, redacted["input"].take(), output, redacted["hints"].take()))
     }
+}
+
+/// Why a call has no result.
+enum CallFailure {
+    /// The connection failed, or the server answered with an error.
+    Service(ServiceError),
+    /// The server wants what it does not get.
+    Refused(String),
+}
+
+impl From<ServiceError> for CallFailure {
+    fn from(error: ServiceError) -> Self {
+        Self::Service(error)
+    }
+}
+
+fn to_values(requests: InputRequests) -> Vec<(String, Value)> {
+    requests.into_iter().map(|(key, request)| (key, serde_json::to_value(request).unwrap_or_default())).collect()
 }
 
 /// Whether an error code of JSON-RPC says that the request was not performed: invalid request, method or parameters.

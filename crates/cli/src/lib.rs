@@ -45,6 +45,7 @@ mod language;
 mod malloc;
 mod name_service;
 mod prompt;
+mod question;
 mod screen;
 mod streams;
 

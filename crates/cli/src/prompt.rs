@@ -8,12 +8,16 @@ use std::sync::Arc;
 use inquire::InquireError;
 use toolcell::hook::ToolApproval;
 use toolcell::policy::{Grants, SuggestedArgument};
-use toolcell::{ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, ToolName};
+use toolcell::{
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, QuestionAnswer,
+    ServerQuestion, ToolName,
+};
 use toolcell_i18n::{Localize as _, message, tr};
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
 use crate::policy_edit::GrantEdit;
+use crate::question;
 use crate::render::progress::Progress;
 use crate::screen::{self, PromptText};
 
@@ -60,6 +64,14 @@ impl TerminalApprover {
 }
 
 impl TerminalApprover {
+    /// Hides the progress display during a prompt.
+    fn without_progress<T>(&self, prompt: impl FnOnce() -> T) -> T {
+        match &self.progress {
+            Some(progress) => progress.hide_while(prompt),
+            None => prompt(),
+        }
+    }
+
     /// Asks about a tool that has everything it requests, or about one call.
     fn confirm(&self, question: &ApprovalPrompt) -> Result<ApprovalAnswer, InquireError> {
         let (lines, summary) = (question.lines(self.lang), question.summary(self.lang));
@@ -172,11 +184,7 @@ impl Approver for TerminalApprover {
             }
             _ => self.confirm(question),
         };
-        let answer = match &self.progress {
-            Some(progress) => progress.hide_while(asked),
-            None => asked(),
-        };
-        match answer {
+        match self.without_progress(asked) {
             Ok(answer) => answer,
             Err(InquireError::OperationCanceled) => ApprovalAnswer::Refuse { feedback: None },
             Err(InquireError::OperationInterrupted) => {
@@ -191,6 +199,18 @@ impl Approver for TerminalApprover {
 
     fn can_grant(&self, _: &[SuggestedArgument]) -> bool {
         self.granting.is_some()
+    }
+
+    fn answer(&self, question: &ServerQuestion) -> QuestionAnswer {
+        match self.without_progress(|| question::ask(question, self.lang)) {
+            Ok(answer) => answer,
+            Err(InquireError::OperationCanceled) => QuestionAnswer::Cancel,
+            Err(InquireError::OperationInterrupted) => {
+                self.cancel.cancel();
+                QuestionAnswer::Cancel
+            }
+            Err(error) => QuestionAnswer::NotAsked { reason: message!("the terminal prompt failed: {error}", error) },
+        }
     }
 }
 

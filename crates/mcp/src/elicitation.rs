@@ -1,9 +1,10 @@
-//! Approval prompts, put to the user through MCP elicitation.
+//! Prompts, put to the user through MCP elicitation: for approvals, and for what MCP servers ask during a run.
 //!
-//! Hooks and the policy ask an [`Approver`] on the thread of the run. Three kinds exist:
+//! Hooks, the policy and the calls of servers ask an [`Approver`] on the thread of the run. Three kinds exist:
 //! - [`LiveApprover`] asks while the call is running, by elicitation or as a task that needs input.
 //! - [`DeferredApprover`] records the unanswered prompt. The call then ends, and the client sends
-//!   it again with the answer.
+//!   it again with the answer. A question of a server is declined instead: what the run did before it would be done
+//!   again.
 //! - Clients that support neither have no approver: the tool waits in the store until it is decided
 //!   with `toolcell approvals`.
 //!
@@ -24,11 +25,14 @@ use rmcp::model::{
 use rmcp::service::Peer;
 use rmcp::task_manager::TaskContext;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolcell::policy::{Grants, SuggestedArgument};
-use toolcell::{ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Lang, Policy, PromptTooLong};
-use toolcell_i18n::{Localize as _, Message, tr};
+use toolcell::{
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Lang, Policy, PromptTooLong, QuestionAnswer,
+    ServerQuestion,
+};
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 /// Field names of the elicitation form.
 const DECISION: &str = "decision";
@@ -85,7 +89,7 @@ impl ElicitationMode {
                 let (ask, asked) = unbounded_channel();
                 (
                     Some(Arc::new(LiveApprover(ask))),
-                    Some(PromptQueue { receiver: asked, channel: way, context: asker, current: None }),
+                    Some(PromptQueue { receiver: asked, channel: way, context: asker, put: 0, current: None }),
                 )
             }
         }
@@ -93,33 +97,47 @@ impl ElicitationMode {
 }
 
 /// A prompt, and where its answer goes.
-type QueuedPrompt = (ApprovalPrompt, Sender<ApprovalAnswer>);
+enum QueuedPrompt {
+    /// About a tool or a call.
+    Approval(ApprovalPrompt, Sender<ApprovalAnswer>),
+    /// What a server wants to know.
+    Question(ServerQuestion, Sender<QuestionAnswer>),
+}
 
-/// An elicitation that is in progress.
-type PendingAnswer = Pin<Box<dyn Future<Output = ApprovalAnswer> + Send>>;
+/// An elicitation that is in progress, and delivers its answer.
+type PendingAnswer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The prompts of a run. A prompt that is in progress is kept if the caller stops polling.
 pub(crate) struct PromptQueue {
     receiver: UnboundedReceiver<QueuedPrompt>,
     channel: ElicitationChannel,
     context: PromptContext,
-    current: Option<(PendingAnswer, Sender<ApprovalAnswer>)>,
+    /// The number of prompts so far.
+    put: u64,
+    current: Option<PendingAnswer>,
 }
 
 impl PromptQueue {
     /// Puts the next prompt and forwards its answer. Never returns once no prompt can follow.
     pub(crate) async fn answer_next(&mut self, timeout: Duration) {
         if self.current.is_none() {
-            let Some((question, reply)) = self.receiver.recv().await else { return std::future::pending().await };
+            let Some(prompt) = self.receiver.recv().await else { return std::future::pending().await };
             let (way, asker) = (self.channel.clone(), self.context.clone());
-            self.current = Some((Box::pin(way.elicit(question, asker, timeout)), reply));
+            self.put += 1;
+            let number = self.put;
+            // The hook, or the call of the server, may have timed out meanwhile; the answer is dropped then.
+            self.current = Some(match prompt {
+                QueuedPrompt::Approval(prompt, reply) => Box::pin(async move {
+                    drop(reply.send(way.elicit(prompt, asker, timeout).await));
+                }),
+                QueuedPrompt::Question(question, reply) => Box::pin(async move {
+                    drop(reply.send(way.pass_on(&question, asker.lang, (number, timeout)).await));
+                }),
+            });
         }
-        let Some((answer, _)) = &mut self.current else { return };
-        let answer = answer.await;
-        if let Some((_, reply)) = self.current.take() {
-            // The hook may have timed out meanwhile; the answer is dropped then.
-            let _ = reply.send(answer);
-        }
+        let Some(current) = &mut self.current else { return };
+        current.await;
+        self.current = None;
     }
 }
 
@@ -129,21 +147,56 @@ impl ElicitationChannel {
             Ok(form) => form,
             Err(not_asked) => return not_asked.into(),
         };
-        let said = match self {
+        let key = match &self {
+            Self::Client(_) => String::new(),
+            Self::Task(_) => match prompt_hash(&question) {
+                Ok(hash) => hash.chars().take(16).collect(),
+                Err(not_asked) => return not_asked.into(),
+            },
+        };
+        // A client that fails or takes too long has not answered.
+        let said = self.send(form, key, timeout).await;
+        said.and_then(|result| parse_answer(&result))
+            .map_or(ApprovalAnswer::Defer, |answer| answer.to_approval(&question, &asker.policy))
+    }
+
+    /// Passes a question of a server on, as the prompt with this number.
+    async fn pass_on(
+        self,
+        question: &ServerQuestion,
+        lang: Lang,
+        (number, timeout): (u64, Duration),
+    ) -> QuestionAnswer {
+        let Ok(requested_schema) = serde_json::from_value(question.form_schema()) else {
+            return QuestionAnswer::NotAsked { reason: message!("the form cannot be shown to the client") };
+        };
+        let message = question.lines(lang).join("\n");
+        let form = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+        let Some(result) = self.send(form, format!("question-{number}"), timeout).await else {
+            return QuestionAnswer::Unanswered { reason: message!("the client did not answer in time, or failed") };
+        };
+        match result.action {
+            ElicitationAction::Accept => match question.form.check(result.content.unwrap_or_else(|| json!({}))) {
+                Ok(content) => QuestionAnswer::Accept(content),
+                Err(error) => QuestionAnswer::Unanswered {
+                    reason: message!("the answer does not match the form: {detail}", detail = error.detail()),
+                },
+            },
+            ElicitationAction::Decline => QuestionAnswer::Decline,
+            _ => QuestionAnswer::Cancel,
+        }
+    }
+
+    /// Sends a form, and returns the answer; `None` if there is none in time. `key` names the prompt in a task.
+    async fn send(self, form: ElicitRequestParams, key: String, timeout: Duration) -> Option<ElicitResult> {
+        match self {
             Self::Client(peer) => peer.create_elicitation_with_timeout(form, Some(timeout)).await.ok(),
             Self::Task(task) => {
-                let key = match prompt_hash(&question) {
-                    Ok(hash) => hash.chars().take(16).collect::<String>(),
-                    Err(not_asked) => return not_asked.into(),
-                };
                 let asked = task.request_input(key, InputRequest::Elicitation(ElicitRequest::new(form)));
                 let answered = tokio::time::timeout(timeout, asked).await.ok().and_then(Result::ok);
                 answered.and_then(|value| serde_json::from_value(value).ok())
             }
-        };
-        // A client that fails or takes too long has not answered.
-        said.and_then(|result| parse_answer(&result))
-            .map_or(ApprovalAnswer::Defer, |answer| answer.to_approval(&question, &asker.policy))
+        }
     }
 }
 
@@ -153,13 +206,20 @@ struct LiveApprover(UnboundedSender<QueuedPrompt>);
 impl Approver for LiveApprover {
     fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
         let (reply, answer) = channel();
-        let asked = self.0.send((question.clone(), reply));
+        let asked = self.0.send(QueuedPrompt::Approval(question.clone(), reply));
         // A disconnected client has not answered.
         asked.ok().and_then(|()| answer.recv().ok()).unwrap_or(ApprovalAnswer::Defer)
     }
 
     fn can_grant(&self, missing: &[SuggestedArgument]) -> bool {
         grants_to_offer(missing).is_some()
+    }
+
+    fn answer(&self, question: &ServerQuestion) -> QuestionAnswer {
+        let (reply, answer) = channel();
+        let asked = self.0.send(QueuedPrompt::Question(question.clone(), reply));
+        let gone = || QuestionAnswer::Unanswered { reason: message!("the client is gone") };
+        asked.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(gone)
     }
 }
 
@@ -257,6 +317,15 @@ impl Approver for DeferredApprover {
 
     fn can_grant(&self, missing: &[SuggestedArgument]) -> bool {
         grants_to_offer(missing).is_some()
+    }
+
+    fn answer(&self, _: &ServerQuestion) -> QuestionAnswer {
+        // The answer would come with a repeated request, for which the run would start anew and do everything again that it
+        // did before the question, the call of the server included.
+        let reason = message!(
+            "without a session, an answer would come with a new request, and the run would do again what it has done"
+        );
+        QuestionAnswer::NotAsked { reason }
     }
 }
 

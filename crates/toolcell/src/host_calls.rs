@@ -9,7 +9,7 @@
 //! Reading order: `resources` is what grants give access to; `open` opens the grants of a run, and `net` those for
 //! requests (`no_net` in a build without the feature `net`);
 //! `driver` drives its host calls, of which `fetch`, `files`, `kv`, `functions` and `tools` are the
-//! kinds; `held` keeps side effects until they are decided; `kept` keeps results that a run passes on unread; `effects` is the log; `nested` is how a
+//! kinds; `held` keeps side effects until they are decided; `questions` passes on what servers ask the user; `kept` keeps results that a run passes on unread; `effects` is the log; `nested` is how a
 //! tool calls another stored tool; `flows` follows where the data of a run came from.
 //!
 //! Invariant: a host call is started once and completes once. The host calls of a run end with the
@@ -37,6 +37,7 @@ mod no_servers;
 mod open;
 mod pending;
 mod protected;
+mod questions;
 mod resources;
 mod runtime;
 #[cfg(feature = "servers")]
@@ -72,6 +73,7 @@ pub(crate) use held::{ChainHead, DeferAll, PlanChain};
 pub(crate) use nested::{CallerContext, NestedCalls, NestedResult, NestingContext};
 pub(crate) use open::OpenRequest;
 pub(crate) use pending::{PendingCallback, PendingHostCalls, PlanPosition};
+pub(crate) use questions::QuestionRoute;
 pub(crate) use resources::{ResourceContext, Resources, ResourcesConfig};
 #[cfg(feature = "servers")]
 pub(crate) use server_setup::check_known;
@@ -118,6 +120,8 @@ pub(crate) struct RunEnvironment<'a> {
     files: Option<Arc<Files>>,
     kv: Option<KvAccess>,
     servers: Option<ServerAccess>,
+    /// Who is asked what servers want to know, for the whole chain of calls.
+    questions: Arc<QuestionRoute>,
     /// Where the data came from that the run was handed, if the policy has rules about that.
     flows: Option<FlowTracker>,
     /// The results that the chain of calls keeps.

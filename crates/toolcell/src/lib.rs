@@ -139,7 +139,7 @@ pub use execution::suspend::{CallbackTicket, ResumeRequest, RunSuspendError, Sus
 pub use execution::{RunOptions, SandboxConfig};
 pub use hook::{
     ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks,
-    Revision,
+    QuestionAnswer, QuestionOutcome, Revision, ServerQuestion,
 };
 #[cfg(feature = "servers")]
 pub use host_calls::ServerReview;
@@ -222,7 +222,10 @@ pub use toolcell_policy as policy;
 pub use toolcell_policy::{LimitOverrides, Policy, PolicyFile};
 #[cfg(feature = "reflection")]
 pub use toolcell_reflection as reflection;
-pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError, signature};
+pub use toolcell_schema::{
+    Args, FieldKind, FormContent, FormError, FormField, FormOption, ParamProblem, Parameter, ParamsError, QuestionForm,
+    Schema, SchemaError, signature,
+};
 pub use toolcell_store as store;
 pub use toolcell_tool::{
     Access, CallableTools, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, Grants, HostPattern,

@@ -14,3 +14,4 @@ mod replay;
 pub(crate) mod response;
 #[cfg(feature = "proof")]
 mod retirement;
+mod server_question;

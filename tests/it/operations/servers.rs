@@ -23,7 +23,7 @@ fn command(kind: &str) -> String {
 }
 
 /// A policy with one server `s` of this kind.
-fn policy(kind: &str, more: &str, grant: &str) -> String {
+pub(super) fn policy(kind: &str, more: &str, grant: &str) -> String {
     format!(
         "[approval]\nmode = \"auto\"\n[grants.default]\nservers = {{ s = {grant} }}\n[servers.s]\ncommand = {}\n{more}\n",
         command(kind)
@@ -39,7 +39,7 @@ fn run(host: &ToolboxFixture, body: &str) -> RunResult {
     run_with(host, body, &RunOptions::default())
 }
 
-fn run_with(host: &ToolboxFixture, body: &str, options: &RunOptions) -> RunResult {
+pub(super) fn run_with(host: &ToolboxFixture, body: &str, options: &RunOptions) -> RunResult {
     let name = format!("t{}", &blake3::hash(body.as_bytes()).to_hex()[..12]);
     let code = format!("const execute = async () => {{ {body} }}");
     host.create(&json!({ "name": name, "description": "a tool", "code": code, "capabilities": ["servers"] })).unwrap();

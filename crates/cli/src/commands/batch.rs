@@ -207,8 +207,13 @@ fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Res
     let run =
         CallContext { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..CallContext::default() };
     let precheck = if request.analysis.as_deref() == Some("off") { Precheck::Off } else { Precheck::Critical };
-    let options =
-        ExecOptions { precheck, grants: toolbox.policy().draft_grants(), caller: Some(CLI_CALLER.to_owned()) };
+    let options = ExecOptions {
+        precheck,
+        grants: toolbox.policy().draft_grants(),
+        caller: Some(CLI_CALLER.to_owned()),
+        // A line of a batch has no terminal of its own.
+        approver: None,
+    };
     Ok(toolbox.exec(&draft, &params, &budget, &run, options)?)
 }
 

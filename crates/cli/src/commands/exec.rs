@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
-use crate::render::progress::with_progress;
+use crate::render::progress::{Progress, finish_progress};
 use crate::render::run::print_text;
 use crate::response::CommandResponse;
 
@@ -24,10 +24,13 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     let toolbox = context.open_toolbox_for_drafts(args.sandbox.config()?)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
+    let grants = draft_grants(&args.grant, toolbox.policy())?;
+    let progress = context.streams.errors_are_terminal.then(|| Progress::start(draft.name()));
     let options = ExecOptions {
         precheck,
-        grants: draft_grants(&args.grant, toolbox.policy())?,
+        grants,
         caller: Some(CLI_CALLER.to_owned()),
+        approver: context.approver(progress.as_ref()),
     };
     let run = CallContext {
         tool: args.tool.as_deref(),
@@ -36,9 +39,9 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         cancel: Some(&context.cancel),
         ..CallContext::default()
     };
-    let report =
-        with_progress(draft.name(), &context.streams, || toolbox.exec(&draft, &params, &budget, &run, options))
-            .map_err(|error| CliError::from(error).in_source(&args.file, draft.source()))?;
+    let report = toolbox.exec(&draft, &params, &budget, &run, options);
+    finish_progress(progress.as_ref());
+    let report = report.map_err(|error| CliError::from(error).in_source(&args.file, draft.source()))?;
     let exit = Exit::from_outcome(&report.outcome);
     let missing = missing_capability(&report);
     if context.format.is_json() {

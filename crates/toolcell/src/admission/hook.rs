@@ -20,6 +20,7 @@ mod merge;
 mod phase;
 mod post_run;
 mod program;
+mod question;
 mod runtime;
 mod tool;
 mod verdict;
@@ -50,6 +51,7 @@ pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, Revi
 pub use phase::HookPhase;
 pub use post_run::{EndKind, PostRunEvent};
 pub use program::{ProgramFiles, open_regular_file};
+pub use question::{QuestionAnswer, QuestionOutcome, ServerQuestion};
 pub use tool::ToolHook;
 pub use verdict::{HookDecision, HookVerdict, IntoHookResult, ResultChange, Revision};
 

@@ -7,6 +7,7 @@ use toolcell_host::{Completion, Effects, Notifier};
 
 use super::effects::BodyChunk;
 use super::pending::PendingCallback;
+use super::questions::PendingQuestion;
 
 /// The completions that have not been processed yet.
 #[derive(Default)]
@@ -25,6 +26,8 @@ pub(super) enum QueuedEvent {
     Completion(CompletionEvent),
     /// An asynchronous host function replied to the call with this identifier.
     Reply(u32, CompleteReply),
+    /// A server asks the user something during a call.
+    Question(Box<PendingQuestion>),
 }
 
 /// A completion of a host call.
@@ -50,6 +53,10 @@ impl CompletionQueue {
 
     pub(super) fn push_reply(&self, id: u32, complete: CompleteReply) {
         self.push_event(QueuedEvent::Reply(id, complete));
+    }
+
+    pub(super) fn push_question(&self, question: PendingQuestion) {
+        self.push_event(QueuedEvent::Question(Box::new(question)));
     }
 
     fn push_event(&self, event: QueuedEvent) {

@@ -21,6 +21,7 @@ use super::completions::{CompletionEvent, CompletionQueue, QueuedEvent};
 use super::flows::AnswerSource;
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
+use super::questions::PendingQuestion;
 use super::tools::{self, NestedCall};
 use super::{BodyReader, EffectRecorder, RunEnvironment, RunningServerCall};
 
@@ -33,6 +34,8 @@ pub(super) struct HostCallRunner<'a> {
     open_bodies: BTreeMap<u32, BodyReader>,
     /// Calls of servers that have not ended.
     server_calls: BTreeMap<u32, RunningServerCall>,
+    /// Questions of servers that were not put yet.
+    questions: VecDeque<Box<PendingQuestion>>,
     /// Calls of servers that the plan did not hold, because their tools only read.
     unheld_reads: BTreeSet<u32>,
     /// Where the answers to operations that have begun come from, if flows are followed.
@@ -78,6 +81,7 @@ impl<'a> HostCallRunner<'a> {
             in_flight: flying,
             open_bodies: rests,
             server_calls: BTreeMap::new(),
+            questions: VecDeque::new(),
             unheld_reads: BTreeSet::new(),
             answers: BTreeMap::new(),
             kept: BTreeSet::new(),
@@ -151,6 +155,12 @@ impl<'a> HostCallRunner<'a> {
                     complete()
                 }
                 QueuedEvent::Reply(..) => continue,
+                QueuedEvent::Question(question) => {
+                    if self.in_flight.contains_key(&question.id) {
+                        self.questions.push_back(question);
+                    }
+                    continue;
+                }
             };
             let ended = match came {
                 CompletionEvent::Deferred(ticketed) => {
@@ -188,6 +198,7 @@ impl<'a> HostCallRunner<'a> {
         // A function of the host may have replied twice.
         self.callbacks.retain(|ticketed| ticketed.id != *id);
         self.server_calls.remove(id);
+        self.questions.retain(|question| question.id != *id);
         match result {
             Ok(_) => well(&self.environment.effects, *id),
             Err(failure) => {
@@ -243,6 +254,7 @@ impl HostCallDriver for HostCallRunner<'_> {
         for id in cancelled {
             self.open_bodies.remove(id);
             self.server_calls.remove(id);
+            self.questions.retain(|question| question.id != *id);
             self.queued_calls.retain(|(call, _)| call != id);
             self.answers.remove(id);
             self.kept.remove(id);
@@ -363,6 +375,9 @@ impl HostCallRunner<'_> {
             if !ended.is_empty() {
                 return Rested::Completed(WaitResult { completions: ended, elapsed: took, fuel: 0 });
             }
+            if !until.is_expired() && self.put_question(until) {
+                continue;
+            }
             let timer = self.next_timer();
             if let Some((due, id)) = timer
                 && due <= Instant::now()
@@ -383,8 +398,10 @@ impl HostCallRunner<'_> {
             if let Some((id, call)) = self.queued_calls.pop_front() {
                 self.environment.effects.record_started(id);
                 let (under_way, is_alone) = self.under_way(id);
+                let answering = self.environment.questions.waited();
                 let NestedResult { result, fuel, waited, effects: changed, label, is_declassified } =
                     self.environment.call_tool(call, left, (&under_way, is_alone));
+                until.extend(self.environment.questions.waited().saturating_sub(answering));
                 // How much fuel a tool burned shows in what its caller has left.
                 let is_kept = self.kept.contains(&id);
                 if is_kept && let Some(label) = &label {
@@ -423,6 +440,19 @@ impl HostCallRunner<'_> {
 }
 
 impl HostCallRunner<'_> {
+    /// Puts the next question of a server to the user, and returns whether there was one. The time that this takes extends
+    /// the deadline of the run.
+    fn put_question(&mut self, until: &CallDeadline) -> bool {
+        let Some(question) = self.questions.pop_front() else { return false };
+        let (id, route) = (question.id, &self.environment.questions);
+        let waited = route.waited();
+        if let Some(outcome) = question.put(route) {
+            self.environment.effects.record_question(id, outcome);
+        }
+        until.extend(route.waited().saturating_sub(waited));
+        true
+    }
+
     /// Calls the functions at the head of the queue that run on this thread, until the deadline; returns whether there were any.
     fn call_inline_functions(&mut self, until: &CallDeadline) -> bool {
         let mut has_called = false;
@@ -445,6 +475,7 @@ impl Drop for HostCallRunner<'_> {
         self.completions.close();
         self.open_bodies.clear();
         self.server_calls.clear();
+        self.questions.clear();
         // Each blocking task holds a sender; the channel closes when all of them have finished.
         let (here, all) = std::mem::replace(&mut self.blocking_tasks, channel());
         drop(here);

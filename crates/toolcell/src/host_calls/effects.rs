@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toolcell_host::{Effects, HostCall};
 
+use crate::admission::hook::QuestionOutcome;
+
 pub(super) use recorder::BodyChunk;
 pub(crate) use recorder::EffectRecorder;
 
@@ -54,6 +56,9 @@ pub struct Effect {
     /// The error code, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// What came of the questions that the server asked the user during the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<QuestionOutcome>,
     /// What the tool received of the response body, if a request was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received: Option<ReceivedBody>,

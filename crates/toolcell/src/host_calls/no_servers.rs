@@ -10,6 +10,7 @@ use toolcell_host::{ServerCallRequest, ServerDescribeRequest, ServerSearchReques
 use toolcell_tool::ServersGrant;
 
 use super::completions::CompletionQueue;
+use super::questions::QuestionRoute;
 use super::resources::{ResourceContext, Resources};
 
 /// What a run may call. It has no values.
@@ -56,7 +57,7 @@ impl Resources {
         &self,
         _context: ResourceContext<'_>,
         _grants: &ServersGrant,
-        _tool: &str,
+        _run: (&str, &Arc<QuestionRoute>),
     ) -> Option<ServerAccess> {
         None
     }

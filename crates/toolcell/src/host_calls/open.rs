@@ -21,8 +21,10 @@ use super::flows::{FlowRefusal, FlowStart, FlowTracker};
 use super::functions::{HostFunction, HostFunctions};
 use super::held::EffectApprover;
 use super::nested::{NestedCalls, NestingContext};
+use super::questions::QuestionRoute;
 use super::resources::{ResourceContext, Resources};
 use super::{KvAccess, RunEnvironment, SessionRequest, cell_grants};
+use crate::admission::hook::Approver;
 
 /// A granted resource cannot be opened.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
@@ -141,6 +143,8 @@ pub(crate) struct OpenRequest<'a, 'r> {
     pub(crate) call_id: &'r str,
     /// Decides about held effects, if the caller asked for that.
     pub(crate) effect_approver: Option<&'a dyn EffectApprover>,
+    /// Who is asked what servers want to know; for a run that a tool called, that is decided by the caller.
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     /// The functions that only this run may call.
     pub(crate) functions: &'a HostFunctions,
     /// Runs the stored tools that the tool calls.
@@ -159,8 +163,18 @@ impl Resources {
         context: ResourceContext<'_>,
         request: OpenRequest<'a, '_>,
     ) -> Result<RunEnvironment<'a>, GrantOpenError> {
-        let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, functions, nested, nesting, flow } =
-            request;
+        let OpenRequest {
+            grants,
+            tool: id,
+            name,
+            call_id: run,
+            effect_approver,
+            approver,
+            functions,
+            nested,
+            nesting,
+            flow,
+        } = request;
         let NestingContext { caller: within, plan } = nesting;
         if cfg!(not(feature = "servers")) && !grants.servers.is_empty() {
             return Err(GrantOpenError::NoServers);
@@ -204,6 +218,7 @@ impl Resources {
             }
             Some(tracker)
         };
+        let questions = caller.map_or_else(|| QuestionRoute::new(approver), |caller| Arc::clone(&caller.questions));
         Ok(RunEnvironment {
             resources: self,
             functions,
@@ -220,7 +235,8 @@ impl Resources {
             net,
             files,
             kv: space.transpose()?,
-            servers: self.open_servers(context, &grants.servers, name),
+            servers: self.open_servers(context, &grants.servers, (name, &questions)),
+            questions,
             flows,
             kept: caller.map(|caller| Arc::clone(&caller.kept)).unwrap_or_default(),
             effects: EffectRecorder::default(),

@@ -11,6 +11,7 @@ use toolcell_policy::{ApprovalMode, Policy, ServerDefinition, ServerHints, Serve
 use toolcell_tool::{SecretName, ServerName, ServersGrant};
 
 use super::error::{Result, error_without_effects};
+use super::questions::QuestionRoute;
 use super::resources::{ResourceContext, Resources};
 use super::servers::{ServerAccess, Servers, TrustConfig};
 
@@ -55,14 +56,14 @@ impl Resources {
         &self,
         context: ResourceContext<'_>,
         grants: &ServersGrant,
-        tool: &str,
+        (tool, questions): (&str, &Arc<QuestionRoute>),
     ) -> Option<ServerAccess> {
         if grants.is_empty() {
             return None;
         }
         // A run that calls none does not need them.
         let servers = self.servers(context);
-        Some(ServerAccess { servers, grants: Arc::new(grants.clone()), tool: tool.into() })
+        Some(ServerAccess { servers, grants: Arc::new(grants.clone()), tool: tool.into(), run: questions.run })
     }
 }
 

@@ -12,8 +12,11 @@ use blake3::Hash;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
-use toolcell_bridge::{Bridge, Definition, Definitions, ServerConfig, search};
+use toolcell_bridge::{
+    Answer, Bridge, CallOrigin, Definition, Definitions, PendingAnswer, Question, QuestionSink, ServerConfig, search,
+};
 use toolcell_capabilities::Net;
 use toolcell_dts::Detail;
 use toolcell_host::{
@@ -25,6 +28,8 @@ use toolcell_tool::{ServerName, ServerToolName, ServersGrant};
 
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::error::{Result, error_without_effects, to_output};
+use super::questions::PendingQuestion;
+use crate::admission::hook::{QuestionAnswer, ServerQuestion};
 use crate::clock::Clock;
 
 /// The number of tools that a search returns if the tool asks for no other number.
@@ -117,6 +122,37 @@ pub(super) struct ServerAccess {
     pub(super) grants: Arc<ServersGrant>,
     /// The name of the tool, for messages.
     pub(super) tool: Arc<str>,
+    /// The number of the run, which the tools that it calls share.
+    pub(super) run: u64,
+}
+
+/// The questions that a server asks during a call.
+struct CallQuestions {
+    /// The host call.
+    id: u32,
+    /// The name of the tool that makes it.
+    tool: Arc<str>,
+    queue: Arc<CompletionQueue>,
+}
+
+impl QuestionSink for CallQuestions {
+    fn ask(&self, question: Question) -> PendingAnswer {
+        let Question { server, tools, message, form } = question;
+        let question = ServerQuestion::new(server, tools, self.tool.to_string(), message, form);
+        let (reply, answer) = oneshot::channel();
+        self.queue.push_question(PendingQuestion { id: self.id, question, reply });
+        Box::pin(async move { answer.await.ok().map(to_bridge_answer) })
+    }
+}
+
+fn to_bridge_answer(answer: QuestionAnswer) -> Answer {
+    match answer {
+        QuestionAnswer::Accept(content) => Answer::Accept(content),
+        QuestionAnswer::Decline => Answer::Decline,
+        QuestionAnswer::Cancel => Answer::Cancel,
+        QuestionAnswer::NotAsked { reason } => Answer::NotAsked(reason.to_string()),
+        QuestionAnswer::Unanswered { reason } => Answer::Unanswered(reason.to_string()),
+    }
 }
 
 /// A call that runs in the background. Dropping it cancels it.
@@ -326,7 +362,11 @@ impl ServerAccess {
         let access = self.clone();
         let task = background.spawn(async move {
             let event = match operation {
-                ServerOperation::Call(request, may_write) => access.call(id, request, may_write).await,
+                ServerOperation::Call(request, may_write) => {
+                    let (tool, queue) = (Arc::clone(&access.tool), Arc::clone(&queue));
+                    let questions = Arc::new(CallQuestions { id, tool, queue });
+                    access.call(questions, request, may_write).await
+                }
                 ServerOperation::Search(request) => {
                     CompletionEvent::Finished(Completion { id, result: access.search(&request).await })
                 }
@@ -339,9 +379,16 @@ impl ServerAccess {
         RunningServerCall(task.abort_handle())
     }
 
-    async fn call(&self, id: u32, request: ServerCallRequest, may_write: MayWrite) -> CompletionEvent {
+    async fn call(
+        &self,
+        questions: Arc<CallQuestions>,
+        request: ServerCallRequest,
+        may_write: MayWrite,
+    ) -> CompletionEvent {
         let ServerCallRequest { server, tool, input, .. } = request;
-        match self.perform(&server, &tool, input.get(), may_write).await {
+        let id = questions.id;
+        let origin = CallOrigin { run: self.run, questions };
+        match self.perform((&server, &tool), input.get(), may_write, origin).await {
             Ok((value, reads)) => CompletionEvent::WithEffects {
                 completion: Completion { id, result: to_output(&value) },
                 effects: Effects::Committed,
@@ -352,7 +399,13 @@ impl ServerAccess {
     }
 
     /// Calls a tool, and returns its result and whether it only read.
-    async fn perform(&self, server: &str, tool: &str, input: &str, may_write: MayWrite) -> Result<(Value, bool)> {
+    async fn perform(
+        &self,
+        (server, tool): (&str, &str),
+        input: &str,
+        may_write: MayWrite,
+        origin: CallOrigin,
+    ) -> Result<(Value, bool)> {
         let servers = self.servers.as_ref().map_err(Clone::clone)?;
         let (server, definitions, definition) = self.find(server, tool).await?;
         servers.check_trusted(server, &definition, &definitions)?;
@@ -363,7 +416,7 @@ impl ServerAccess {
         let wrong =
             |error: serde_json::Error| error_without_effects("TypeError", "operation-invalid", error.to_string());
         let input = serde_json::from_str(input).map_err(wrong)?;
-        let result = servers.bridge.call(server, &definition, input).await?;
+        let result = servers.bridge.call(server, &definition, input, origin).await?;
         Ok((result.value, self.reads(server, &definition)))
     }
 

@@ -3,6 +3,8 @@
 //! Invariant: the draft is compiled here, and runs by the same path as a stored tool.
 
 use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
@@ -20,7 +22,7 @@ use super::hook_tools::StoredHookTools;
 use super::run::{NestedRuns, SourceLine, ToolFailure};
 use super::types::check_code;
 use crate::admission::grant_hints::add_draft_grant_hint;
-use crate::admission::hook::{ApprovalPrompt, CallerClaims, HookContext};
+use crate::admission::hook::{ApprovalPrompt, Approver, CallerClaims, HookContext};
 use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, Denial, Permit, ReviewedRun,
 };
@@ -47,7 +49,7 @@ pub enum Precheck {
 }
 
 /// The options of running a draft.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, Default)]
 pub struct ExecOptions {
     /// Whether the draft is analyzed before it runs.
     pub precheck: Precheck,
@@ -56,6 +58,16 @@ pub struct ExecOptions {
     pub grants: Grants,
     /// The caller, for the record and for rules about flows. Without it, that is `host`.
     pub caller: Option<String>,
+    /// Who is asked what MCP servers want to know from the user. Approvals are not asked for.
+    pub approver: Option<Arc<dyn Approver>>,
+}
+
+impl fmt::Debug for ExecOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { precheck, grants, caller, approver: _ } = self;
+        let mut shown = f.debug_struct("ExecOptions");
+        shown.field("precheck", precheck).field("grants", grants).field("caller", caller).finish_non_exhaustive()
+    }
 }
 
 impl From<Precheck> for ExecOptions {
@@ -286,7 +298,11 @@ fn run_code_inner(
         ..CallContext::default()
     };
     let caller = options.admission_mode();
-    let exec = ExecOptions { grants: code_grants(parts, options), ..ExecOptions::default() };
+    let exec = ExecOptions {
+        grants: code_grants(parts, options),
+        approver: options.approver.clone(),
+        ..ExecOptions::default()
+    };
     let call = DraftCall {
         draft: &draft,
         params: &request.parameters,
@@ -367,7 +383,7 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
     attempted.set_seed(drawn);
     let (call_id, nested) = (attempted.call_id(), nested_options(run, caller, functions, context));
     let environment =
-        if permit.grants().is_empty() { None } else { Some(open_grants(parts, draft, &permit, &call_id, &nested)?) };
+        if permit.grants().is_empty() { None } else { Some(open_grants(parts, call, &permit, &call_id, &nested)?) };
     let wall_clock = permit.grants().clock.then(|| wall_clock(parts.clock));
     let run = match &environment {
         Some(environment) => CallContext {
@@ -398,7 +414,7 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
 /// Opens the grants of a draft.
 fn open_grants<'a>(
     parts: &'a Parts,
-    draft: &Draft,
+    &DraftCall { draft, options: exec, .. }: &DraftCall<'_>,
     permit: &Permit,
     call_id: &str,
     options: &'a RunOptions,
@@ -409,6 +425,7 @@ fn open_grants<'a>(
         name: draft.name(),
         call_id,
         effect_approver: None,
+        approver: exec.approver.clone(),
         functions: &options.functions,
         nested: Box::new(NestedRuns::new(parts, options)),
         nesting: NestingContext { caller: None, plan: None },

@@ -266,6 +266,7 @@ pub(super) fn admit_run<'a>(
             name: entry.name.as_str(),
             call_id: &call_id,
             effect_approver: options.effect_approver.as_deref(),
+            approver: options.approver.clone(),
             functions: &options.functions,
             nested: Box::new(NestedRuns::new(parts, options)),
             nesting: NestingContext { caller: within, plan },

@@ -141,6 +141,7 @@ fn resume_inner(
             name: entry.name.as_str(),
             call_id: &kept.call_id,
             effect_approver: options.effect_approver.as_deref(),
+            approver: options.approver.clone(),
             functions: &options.functions,
             nested: Box::new(NestedRuns::new(parts, &options)),
             nesting,

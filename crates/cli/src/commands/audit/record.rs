@@ -128,9 +128,13 @@ fn effect_lines(EffectLog { effects, sources, more, rest }: &EffectLog, lang: La
 }
 
 fn effect_line(effect: &Effect, lang: Lang) -> String {
-    let Effect { kind, about, effects, code, received, .. } = effect;
+    let Effect { kind, about, effects, code, asked, received, .. } = effect;
     let mut columns = vec![single_line(kind), single_line(about), effects.name().to_owned()];
     columns.extend(code.as_deref().map(single_line));
+    if !asked.is_empty() {
+        let outcomes: Vec<&str> = asked.iter().map(|outcome| outcome.name()).collect();
+        columns.push(tr!(lang, "asked the user: {outcomes}", outcomes = outcomes.join(lang.list_separator())));
+    }
     columns.extend(received.as_ref().map(|received| received_line(received, lang)));
     columns.retain(|column| !column.is_empty());
     columns.join("  ")

@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
 use toolcell_host::CancelToken;
-use toolcell_i18n::Message;
+use toolcell_i18n::{Message, message};
 use toolcell_policy::{Grants, Policy, SuggestedArgument};
 use toolcell_tool::ToolId;
 
+use super::question::{QuestionAnswer, ServerQuestion};
 use crate::admission::grant_hints;
 use crate::vet::VettedTool;
 
@@ -209,6 +210,12 @@ pub trait Approver: Send + Sync {
     /// granted nothing of what it requests: it would fail, whatever the answer is.
     fn can_grant(&self, _missing: &[SuggestedArgument]) -> bool {
         false
+    }
+
+    /// Passes a question of an MCP server on to the user of the run, and waits for the answer, without a time limit. It is
+    /// called on the thread of the run, whose deadline is extended by the time that it takes.
+    fn answer(&self, _question: &ServerQuestion) -> QuestionAnswer {
+        QuestionAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") }
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use toolcell_host::{Effects, FileAction, HostRequest, OperationError, ParsedHostCall};
 
 use super::{BodyEnd, Effect, EffectLog, ReceivedBody, describe_for_record};
+use crate::admission::hook::QuestionOutcome;
 
 /// The maximum number of listed host calls per run.
 const MAX_LISTED_EFFECTS: usize = 256;
@@ -109,7 +110,8 @@ impl EffectRecorder {
                 notes.listed_timers += usize::from(is_timer);
                 let (effects, code, received) = (Effects::None, None, None);
                 let about = describe_for_record(operation.as_sent());
-                notes.log.effects.push(Effect { id, kind, about, effects, from: None, code, received });
+                let asked = Vec::new();
+                notes.log.effects.push(Effect { id, kind, about, effects, from: None, code, asked, received });
                 EntryLocation::Listed(notes.log.effects.len() - 1)
             } else {
                 notes.log.more += 1;
@@ -128,6 +130,13 @@ impl EffectRecorder {
     /// Records where all data came from that the run was handed.
     pub(crate) fn record_all_sources(&self, sources: Vec<String>) {
         self.lock().log.sources = sources;
+    }
+
+    /// Records what came of a question that a server asked during a call. The bridge limits how many there are.
+    pub(in crate::host_calls) fn record_question(&self, id: u32, outcome: QuestionOutcome) {
+        if let Some(effect) = self.lock().listed_effect(id) {
+            effect.asked.push(outcome);
+        }
     }
 
     /// Records that a host call was started: from here on it may have happened.

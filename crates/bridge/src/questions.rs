@@ -1,0 +1,313 @@
+//! Questions of a server to the user, in form mode (MCP 2025-11-25, client/elicitation). The caller of the run answers them.
+//!
+//! ```text
+//! elicitation/create (a request, up to 2025-11-25) ┐
+//! inputRequests (a result, from 2026-07-28)        ┴→ vetted → sink of the call → answer, or why there is none
+//! ```
+//!
+//! Invariant: a question belongs to a call that is in flight. One that is too large, that is no flat form, or that cannot be
+//! attributed to one run is declined, and so is each after the eighth of a call. While a question is open, the time of
+//! the call stands still.
+//!
+//! A request does not say which call it belongs to, so it is passed on only while all calls in flight on its connection
+//! belong to one run.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{ElicitResult, ElicitationAction, MetaObject};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use toolcell_capabilities::Redactor;
+use toolcell_schema::{FormContent, QuestionForm};
+use toolcell_tool::ServerName;
+
+use crate::result;
+
+/// The method of a question.
+pub(crate) const METHOD: &str = "elicitation/create";
+/// The maximum number of questions of a call.
+const MAX_QUESTIONS: usize = 8;
+/// The maximum size of a question in bytes of JSON.
+const MAX_QUESTION_BYTES: usize = 32 << 10;
+/// The maximum size of the message of a question in bytes.
+const MAX_MESSAGE_BYTES: usize = 2 << 10;
+/// The maximum number of lines of the message of a question.
+const MAX_MESSAGE_LINES: usize = 60;
+/// The key in `_meta` of an answer of the text why there is none.
+const REASON_KEY: &str = "toolcell/reason";
+
+/// The answer to come; `None` if the run is over before.
+pub type PendingAnswer = Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
+
+/// Takes the questions of a call.
+pub trait QuestionSink: Send + Sync {
+    /// Passes a question on. Dropping the answer to come withdraws it.
+    fn ask(&self, question: Question) -> PendingAnswer;
+}
+
+/// A question of a server. Its texts are the server's.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The server.
+    pub server: ServerName,
+    /// The tools whose calls may be the reason, as the server names them: one, unless a run calls several at once.
+    pub tools: Vec<String>,
+    /// The message.
+    pub message: String,
+    /// The fields to be filled in.
+    pub form: QuestionForm,
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The form is filled in.
+    Accept(FormContent),
+    /// The user declines.
+    Decline,
+    /// The user dismisses the question.
+    Cancel,
+    /// The user was not asked, and why.
+    NotAsked(String),
+    /// The user was asked, and there is no valid answer, and why.
+    Unanswered(String),
+}
+
+/// The run that a call belongs to.
+#[derive(Clone)]
+pub struct CallOrigin {
+    /// The number of the run, which the tools that it calls share.
+    pub run: u64,
+    /// Takes the questions of the call.
+    pub questions: Arc<dyn QuestionSink>,
+}
+
+/// The calls that are in flight on a connection, the newest last.
+#[derive(Default)]
+pub(crate) struct InFlightCalls(Mutex<Vec<Arc<CallInFlight>>>);
+
+/// A call that is in flight.
+pub(crate) struct CallInFlight {
+    origin: CallOrigin,
+    tool: String,
+    asked: AtomicUsize,
+    clock: watch::Sender<ClockState>,
+    /// Why the last question was not answered.
+    unanswered: Mutex<Option<String>>,
+}
+
+/// The clock of a call, which stands still while a question is open.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClockState {
+    open: usize,
+    paused_at: Option<Instant>,
+    paused: Duration,
+}
+
+/// Ends a call when it is dropped.
+pub(crate) struct CallGuard {
+    calls: Arc<InFlightCalls>,
+    call: Arc<CallInFlight>,
+}
+
+impl std::ops::Deref for CallGuard {
+    type Target = Arc<CallInFlight>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.call
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.retain(|call| !Arc::ptr_eq(call, &self.call));
+    }
+}
+
+impl InFlightCalls {
+    /// Adds a call of a tool.
+    pub(crate) fn begin(self: &Arc<Self>, origin: CallOrigin, tool: &str) -> CallGuard {
+        let call = Arc::new(CallInFlight {
+            origin,
+            tool: tool.to_owned(),
+            asked: AtomicUsize::new(0),
+            clock: watch::Sender::default(),
+            unanswered: Mutex::default(),
+        });
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&call));
+        CallGuard { calls: Arc::clone(self), call }
+    }
+
+    fn all(&self) -> Vec<Arc<CallInFlight>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Answers a request that does not say which call it belongs to.
+    pub(crate) async fn ask(&self, asker: &Asker, params: &Value) -> ElicitResult {
+        let calls = self.all();
+        let refusal = match calls.last() {
+            None => "no call is in flight that it could belong to",
+            Some(newest) if calls.iter().any(|call| call.origin.run != newest.origin.run) => {
+                "calls of several runs are in flight, and the protocol does not say which of them it belongs to"
+            }
+            Some(newest) => return asker.ask(newest, &calls, params).await,
+        };
+        for call in &calls {
+            call.note(refusal);
+        }
+        to_result(Answer::NotAsked(refusal.to_owned()))
+    }
+}
+
+/// Who asks: a server, and the secrets that are taken out of all that it says.
+pub(crate) struct Asker {
+    pub(crate) server: ServerName,
+    pub(crate) redactor: Arc<Redactor>,
+}
+
+impl Asker {
+    /// Puts a question to the caller of a call. `calls` are those that it may belong to, whose time stands still.
+    async fn ask(&self, call: &Arc<CallInFlight>, calls: &[Arc<CallInFlight>], params: &Value) -> ElicitResult {
+        let answer = match self.vet(call, calls, params) {
+            Ok(question) => {
+                let _paused: Vec<PausedClock> = calls.iter().map(PausedClock::new).collect();
+                let answer = call.origin.questions.ask(question).await;
+                answer.unwrap_or_else(|| Answer::Unanswered("the run is over".to_owned()))
+            }
+            Err(refusal) => Answer::NotAsked(refusal),
+        };
+        call.note(match &answer {
+            Answer::Accept(_) => "",
+            Answer::Decline => "the user declined",
+            Answer::Cancel => "the user dismissed the question",
+            Answer::NotAsked(why) | Answer::Unanswered(why) => why,
+        });
+        to_result(answer)
+    }
+
+    /// Answers a question that came as the result of a call.
+    pub(crate) async fn ask_for(&self, call: &Arc<CallInFlight>, params: &Value) -> ElicitResult {
+        self.ask(call, std::slice::from_ref(call), params).await
+    }
+
+    /// Checks a question, and takes the secrets out of it.
+    fn vet(&self, call: &CallInFlight, calls: &[Arc<CallInFlight>], params: &Value) -> Result<Question, String> {
+        if call.asked.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
+            return Err(format!("the call has asked {MAX_QUESTIONS} questions, which is the limit"));
+        }
+        if params.get("mode").is_some_and(|mode| mode != "form") {
+            return Err("only questions in form mode are passed on".to_owned());
+        }
+        let message = params.get("message").and_then(Value::as_str).ok_or("the question has no message")?;
+        if message.len() > MAX_MESSAGE_BYTES {
+            return Err(format!("the message has {} bytes, the limit is {MAX_MESSAGE_BYTES}", message.len()));
+        }
+        let lines = message.lines().count();
+        if lines > MAX_MESSAGE_LINES {
+            return Err(format!("the message has {lines} lines, the limit is {MAX_MESSAGE_LINES}"));
+        }
+        let mut asked = Value::from_iter([
+            ("message", Value::from(message)),
+            ("schema", params.get("requestedSchema").cloned().unwrap_or_default()),
+        ]);
+        let bytes = asked.to_string().len();
+        if bytes > MAX_QUESTION_BYTES {
+            return Err(format!("the question has {bytes} bytes, the limit is {MAX_QUESTION_BYTES}"));
+        }
+        if result::is_too_deep(&asked) {
+            return Err("the requested schema is not a flat object of fields".to_owned());
+        }
+        asked = result::redact(&self.redactor, asked)
+            .ok_or("it has a secret of the server in a form that cannot be taken out")?;
+        let form = QuestionForm::parse(&asked["schema"]).map_err(|error| error.to_string())?;
+        let message = asked["message"].as_str().unwrap_or_default().to_owned();
+        let mut tools: Vec<String> = calls.iter().map(|call| self.redactor.redact_text(&call.tool)).collect();
+        tools.sort();
+        tools.dedup();
+        Ok(Question { server: self.server.clone(), tools, message, form })
+    }
+}
+
+impl CallInFlight {
+    /// Runs a task for at most this time, not counting the time in which a question is open.
+    pub(crate) async fn within<T>(&self, limit: Duration, task: impl Future<Output = T>) -> Option<T> {
+        let mut task = std::pin::pin!(task);
+        let mut clock = self.clock.subscribe();
+        let began = Instant::now();
+        loop {
+            let state = *clock.borrow_and_update();
+            let deadline = (state.open == 0).then(|| began + limit + state.paused);
+            tokio::select! {
+                biased;
+                done = &mut task => return Some(done),
+                // The sender is here, so this does not fail.
+                _ = clock.changed() => {}
+                () = sleep_until(deadline) => return None,
+            }
+        }
+    }
+
+    /// Returns what is to be added to the error of the call: that a question was not answered, and why.
+    pub(crate) fn unanswered(&self) -> Option<String> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes why a question was not answered; nothing if it was.
+    fn note(&self, why: &str) {
+        let why = (!why.is_empty()).then(|| why.to_owned());
+        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Lets the clock of a call stand still until it is dropped.
+struct PausedClock(Arc<CallInFlight>);
+
+impl PausedClock {
+    fn new(call: &Arc<CallInFlight>) -> Self {
+        call.clock.send_modify(|clock| {
+            clock.open += 1;
+            clock.paused_at.get_or_insert_with(Instant::now);
+        });
+        Self(Arc::clone(call))
+    }
+}
+
+impl Drop for PausedClock {
+    fn drop(&mut self) {
+        self.0.clock.send_modify(|clock| {
+            clock.open -= 1;
+            if clock.open == 0
+                && let Some(since) = clock.paused_at.take()
+            {
+                clock.paused += since.elapsed();
+            }
+        });
+    }
+}
+
+/// Returns an answer as the protocol writes it.
+fn to_result(answer: Answer) -> ElicitResult {
+    let because = |action: ElicitationAction, why: String| {
+        let meta = MetaObject::from(serde_json::Map::from_iter([(REASON_KEY.to_owned(), Value::from(why))]));
+        ElicitResult::new(action).with_meta(meta)
+    };
+    match answer {
+        Answer::Accept(content) => ElicitResult::new(ElicitationAction::Accept).with_content(content.into_value()),
+        Answer::Decline => ElicitResult::new(ElicitationAction::Decline),
+        Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        Answer::NotAsked(why) => because(ElicitationAction::Decline, why),
+        Answer::Unanswered(why) => because(ElicitationAction::Cancel, why),
+    }
+}

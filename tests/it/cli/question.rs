@@ -1,0 +1,104 @@
+//! Questions that MCP servers ask during a run, at a terminal.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::mcp::server::BinaryFixture;
+use crate::terminal::Terminal;
+
+const DOWN: &str = "\u{1b}[B";
+
+/// A fixture with a server `s` that asks, and a tool `trip` that books a seat in this way.
+fn home(how: &str) -> BinaryFixture {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/servers/server.py").canonicalize().unwrap();
+    let home = BinaryFixture::new(&format!(
+        "[approval]\nmode = \"auto\"\n[grants.default]\nservers = {{ s = \"any\" }}\n\
+         [servers.s]\ncommand = [\"python3\", \"{}\", \"asks\"]\n",
+        script.display()
+    ));
+    let file = home.path("trip.js");
+    let body = format!("servers.s.book({{ how: '{how}' }}).then(JSON.parse, (e) => e.message)");
+    fs::write(&file, format!("const execute = () => {body}")).unwrap();
+    home.stdout_of(&["create", file.to_str().unwrap(), "--description", "Books"]);
+    home
+}
+
+#[test]
+fn a_form_is_filled_in_field_by_field_and_sent_after_a_yes() {
+    let home = home("plain");
+    let file = home.path("trip.js");
+    for words in [vec!["run", "trip"], vec!["exec", file.to_str().unwrap(), "--grant", "servers=s"]] {
+        let mut terminal = Terminal::start(&home, &words);
+        let rows = terminal.wait_for_prompt(&["What do you tell the server?"]);
+        let first = rows.iter().find(|row| row.contains("asks for input")).unwrap();
+        assert!(first.starts_with("The server `s` asks for input, in a call of `book` by `"), "{rows:#?}");
+        assert!(rows.iter().any(|row| row == "  | Which seat?"), "{rows:#?}");
+        terminal.type_keys(&format!("{DOWN}\r"));
+        terminal.wait_for_prompt(&["seat:"]);
+        // Too short: it is asked for again.
+        terminal.type_keys("1\r");
+        terminal.type_keys("2A\r");
+        terminal.wait_for_prompt(&["window"]);
+        terminal.type_keys(&format!("{DOWN}\r"));
+        let rows = terminal.wait_for_prompt(&["Send it?"]);
+        assert!(
+            rows.iter().any(|row| row == "  seat: 12A") && rows.iter().any(|row| row == "  window: true"),
+            "{rows:#?}"
+        );
+        terminal.type_keys("y\r");
+        let (status, out) = terminal.wait_for_exit();
+        assert_eq!(status, Some(0));
+        let answers: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(answers, json!([{ "action": "accept", "content": { "seat": "12A", "window": true } }]));
+    }
+}
+
+#[test]
+fn who_declines_or_dismisses_has_said_so_and_nothing_else() {
+    let home = home("plain");
+    for (keys, action, why) in [
+        ("\r".to_owned(), "decline", "the user declined"),
+        (format!("{DOWN}{DOWN}\r"), "cancel", "dismissed"),
+        ("\u{1b}".to_owned(), "cancel", "dismissed"),
+    ] {
+        let mut terminal = Terminal::start(&home, &["run", "trip"]);
+        terminal.wait_for_prompt(&["What do you tell the server?"]);
+        terminal.type_keys(&keys);
+        let (status, out) = terminal.wait_for_exit();
+        assert_eq!(status, Some(0));
+        assert!(out.contains(&format!(r#""action": "{action}""#)) && out.contains(why), "{out}");
+    }
+}
+
+#[test]
+fn each_type_of_field_can_be_filled_in_or_left_out() {
+    let home = home("types");
+    let mut terminal = Terminal::start(&home, &["run", "trip"]);
+    terminal.wait_for_prompt(&["What do you tell the server?"]);
+    terminal.type_keys(&format!("{DOWN}\r"));
+    for (prompt, keys) in [
+        ("name:", "Ann\r"),
+        // The proposed age.
+        ("age:", "\r"),
+        ("agrees", "\u{1b}[B\u{1b}[B\r"),
+        ("color", "\u{1b}[B\r"),
+        ("days:", "2 1\r"),
+        ("Send it?", "y\r"),
+    ] {
+        terminal.wait_for_prompt(&[prompt]);
+        terminal.type_keys(keys);
+    }
+    let (_, out) = terminal.wait_for_exit();
+    let answers: Value = serde_json::from_str(&out).unwrap();
+    let content = json!({ "name": "Ann", "age": 7, "color": "g", "days": ["tu", "mo"] });
+    assert_eq!(answers, json!([{ "action": "accept", "content": content }]));
+}
+
+#[test]
+fn without_a_terminal_it_is_declined() {
+    let home = home("plain");
+    let out = home.stdout_of(&["run", "trip"]);
+    assert!(out.contains("the caller of this run cannot pass questions on"), "{out}");
+}
