@@ -25,6 +25,7 @@ mod reflect;
 mod retire;
 mod run;
 mod search;
+mod server_login;
 mod server_questions;
 mod servers;
 mod suspend;

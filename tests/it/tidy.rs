@@ -256,7 +256,7 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("seccompiler", &["crates/jail", "crates/types"]),
         ("tsr_", &["crates/types"]),
         ("rmcp", &["crates/mcp", "crates/bridge"]),
-        ("hyper", &["crates/capabilities", "crates/mcp"]),
+        ("hyper", &["crates/bridge", "crates/capabilities", "crates/mcp"]),
         ("axum", &["crates/mcp"]),
         ("tower", &["crates/mcp"]),
         ("toml_edit", &["crates/cli", "crates/testing"]),

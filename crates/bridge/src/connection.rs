@@ -13,23 +13,24 @@ use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
     ClientRequest, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ProtocolVersion, RequestId,
-    ServerResult, Tool,
+    ServerResult, SubscriptionFilter, Tool,
 };
 use rmcp::service::{
     ClientLifecycleMode, NotificationContext, PeerRequestOptions, RequestContext, RunningService, ServiceError,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig};
-use rmcp::{ClientHandler, ClientServiceExt as _, Peer, RoleClient};
+use rmcp::{ClientCacheConfig, ClientHandler, ClientServiceExt as _, Peer, RoleClient};
 use serde_json::Value;
 use tokio::process::{Child, Command};
+use tokio::task::AbortHandle;
 use toolcell_capabilities::{Net, Redactor, Secret};
-use toolcell_protocol::{Effects, OperationError};
 use toolcell_tool::ServerName;
 use url::Url;
 
 use crate::definitions::Definition;
-use crate::error::{error, shortened};
+use crate::error::cause_of;
+use crate::oauth::{AuthenticatedClient, Authentication, OAuthConfig};
 use crate::questions::{self, Asker, InFlightCalls};
 use crate::reader::{Blocked, EndReason, LineReader, MAX_MESSAGE_BYTES, StderrTail, WatchedWriter};
 
@@ -66,11 +67,21 @@ pub enum ServerAddress {
     Http {
         /// The URL.
         url: Url,
-        /// The bearer token.
-        bearer: Option<String>,
+        /// How this side authenticates.
+        auth: HttpAuth,
         /// The private addresses that the host may resolve to.
         addresses: Vec<IpNet>,
     },
+}
+
+/// How this side authenticates to a server over HTTP.
+pub enum HttpAuth {
+    /// It does not.
+    None,
+    /// With a fixed bearer token.
+    Bearer(String),
+    /// With access tokens of an authorization server.
+    OAuth(OAuthConfig),
 }
 
 /// A program that is a server.
@@ -89,8 +100,12 @@ pub(crate) struct Connection {
     /// Whether the server said that its list of tools has changed.
     has_new_list: Arc<AtomicBool>,
     calls: Arc<InFlightCalls>,
+    /// Ends with the connection.
+    _subscription: Option<Subscription>,
     end: EndReason,
     stderr: StderrTail,
+    /// What authenticates to a server over HTTP.
+    http: Option<AuthenticatedClient>,
     /// Ends with the connection.
     _child: Option<ChildGroup>,
 }
@@ -103,6 +118,15 @@ struct Client {
 }
 
 impl Client {
+    /// Creates a client, and what it sets when the server says that its list of tools has changed.
+    /// Also returns the calls in flight, to which questions of the server belong.
+    fn new(asker: &Arc<Asker>) -> (Self, Arc<AtomicBool>, Arc<InFlightCalls>) {
+        let (has_new_list, calls) = (Arc::new(AtomicBool::new(false)), Arc::new(InFlightCalls::default()));
+        let client =
+            Self { has_new_list: Arc::clone(&has_new_list), calls: Arc::clone(&calls), asker: Arc::clone(asker) };
+        (client, has_new_list, calls)
+    }
+
     /// Answers a question, unless the server withdraws it before.
     async fn answer(&self, params: &Value, context: &RequestContext<RoleClient>) -> ElicitResult {
         tokio::select! {
@@ -198,76 +222,99 @@ fn end_group(group: u32) {
 }
 
 impl Connection {
-    /// Connects to a server and waits until it is ready.
-    ///
-    /// # Errors
-    /// `server-unreachable`, without effects.
+    /// Connects to a server and waits until it is ready. The error may have secrets in it.
     pub(crate) async fn open(
         config: &ServerConfig,
+        authentication: &Authentication,
         net: Option<&Net>,
-        redactor: &Arc<Redactor>,
-    ) -> Result<Self, OperationError> {
+        redactor: &Redactor,
+        asker: &Arc<Asker>,
+    ) -> Result<Self, OpenError> {
         let limit = config.timeout.max(START_TIME);
-        let (end, mut stderr) = (EndReason::default(), StderrTail::default());
-        let opened =
-            tokio::time::timeout(limit, Self::open_unbounded(config, net, redactor, (&end, &mut stderr))).await;
-        let failed = match opened {
-            Ok(Ok(connection)) => return Ok(connection),
-            Ok(Err(why)) => why,
-            Err(_) => format!("it was not ready within {} ms", limit.as_millis()),
-        };
-        let why = end.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(failed);
-        let message = format!("the server `{}` cannot be reached: {why}{}", config.name, said(&stderr, redactor).await);
-        Err(error("server-unreachable", Effects::None, shortened(&redactor.redact_text(&message))))
+        match &config.transport {
+            ServerAddress::Program(program) => {
+                let (end, mut stderr) = (EndReason::default(), StderrTail::default());
+                let opened = tokio::time::timeout(limit, Self::open_program(program, asker, &end, &mut stderr)).await;
+                let failed = match opened {
+                    Ok(Ok(connection)) => return Ok(connection),
+                    Ok(Err(why)) => why,
+                    Err(_) => not_ready(limit),
+                };
+                let why = end.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(failed);
+                Err(OpenError::Unreachable(why + &said(&stderr, redactor).await))
+            }
+            ServerAddress::Http { url, addresses, .. } => {
+                let net = net.ok_or_else(|| OpenError::Unreachable("this build has no network access".to_owned()))?;
+                let http = net.client(url.scheme(), addresses.clone()).await;
+                let http = http.map_err(|error| OpenError::Unreachable(error.message))?;
+                let http = AuthenticatedClient::new(http, authentication.clone());
+                let opened = tokio::time::timeout(limit, Self::open_http(url, http.clone(), asker)).await;
+                let failed = opened.unwrap_or_else(|_| Err(not_ready(limit)));
+                failed.map_err(|why| match http.take_refusal() {
+                    Some(refusal) => OpenError::Unauthorized(refusal),
+                    None => OpenError::Unreachable(why),
+                })
+            }
+        }
     }
 
-    async fn open_unbounded(
-        config: &ServerConfig,
-        net: Option<&Net>,
-        redactor: &Arc<Redactor>,
-        (end, stderr): (&EndReason, &mut StderrTail),
+    async fn open_program(
+        program: &Program,
+        asker: &Arc<Asker>,
+        end: &EndReason,
+        stderr: &mut StderrTail,
     ) -> Result<Self, String> {
-        let (has_new_list, calls) = (Arc::new(AtomicBool::new(false)), Arc::new(InFlightCalls::default()));
-        let asker = Arc::new(Asker { server: config.name.clone(), redactor: Arc::clone(redactor) });
-        let client = Client { has_new_list: Arc::clone(&has_new_list), calls: Arc::clone(&calls), asker };
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        let mut child = start(program)?;
+        if let Some(pipe) = child.child.stderr.take() {
+            *stderr = StderrTail::collect(pipe);
+        }
+        let (Some(output), Some(input)) = (child.child.stdout.take(), child.child.stdin.take()) else {
+            return Err("its standard streams cannot be opened".to_owned());
         };
-        let (service, child) = match &config.transport {
-            ServerAddress::Program(program) => {
-                let mut child = start(program)?;
-                if let Some(pipe) = child.child.stderr.take() {
-                    *stderr = StderrTail::collect(pipe);
-                }
-                let (Some(output), Some(input)) = (child.child.stdout.take(), child.child.stdin.take()) else {
-                    return Err("its standard streams cannot be opened".to_owned());
-                };
-                let blocked = Blocked::default();
-                let output = LineReader::new(output, Arc::clone(end), blocked.clone());
-                let transport = AsyncRwTransport::new_client(output, WatchedWriter::new(input, blocked))
-                    .with_max_line_length(MAX_MESSAGE_BYTES + 1);
-                let service =
-                    client.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| error.to_string())?;
-                (service, Some(child))
-            }
-            ServerAddress::Http { url, bearer, addresses } => {
-                let net = net.ok_or("this build has no network access")?;
-                let http = net.client(url.scheme(), addresses.clone()).await.map_err(|error| error.message)?;
-                let mut http_config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .max_sse_event_size(MAX_MESSAGE_BYTES)
-                    .reinit_on_expired_session(false);
-                if let Some(bearer) = bearer {
-                    http_config = http_config.auth_header(bearer.clone());
-                }
-                let transport = StreamableHttpClientTransport::with_client(http, http_config);
-                let service =
-                    client.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| cause_of(&error))?;
-                (service, None)
-            }
-        };
+        let blocked = Blocked::default();
+        let output = LineReader::new(output, Arc::clone(end), blocked.clone());
+        let transport = AsyncRwTransport::new_client(output, WatchedWriter::new(input, blocked))
+            .with_max_line_length(MAX_MESSAGE_BYTES + 1);
+        let (client, has_new_list, calls) = Client::new(asker);
+        let service = client.serve_with_lifecycle(transport, lifecycle()).await.map_err(|error| error.to_string())?;
+        let subscription = subscribe(service.peer(), &has_new_list).await;
         let (end, stderr) = (Arc::clone(end), stderr.clone());
-        Ok(Self { service, has_new_list, calls, end, stderr, _child: child })
+        Ok(Self {
+            service,
+            has_new_list,
+            calls,
+            _subscription: subscription,
+            end,
+            stderr,
+            http: None,
+            _child: Some(child),
+        })
+    }
+
+    async fn open_http(url: &Url, http: AuthenticatedClient, asker: &Arc<Asker>) -> Result<Self, String> {
+        let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+            .max_sse_event_size(MAX_MESSAGE_BYTES)
+            .reinit_on_expired_session(false);
+        let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
+        let (client, has_new_list, calls) = Client::new(asker);
+        let service = client.serve_with_lifecycle(transport, lifecycle()).await.map_err(|error| cause_of(&error))?;
+        let subscription = subscribe(service.peer(), &has_new_list).await;
+        let (end, stderr) = (EndReason::default(), StderrTail::default());
+        Ok(Self {
+            service,
+            has_new_list,
+            calls,
+            _subscription: subscription,
+            end,
+            stderr,
+            http: Some(http),
+            _child: None,
+        })
+    }
+
+    /// Returns why the server refused this side since the last call of this.
+    pub(crate) fn take_refusal(&self) -> Option<String> {
+        self.http.as_ref()?.take_refusal()
     }
 
     /// Whether the server can still be asked.
@@ -296,9 +343,13 @@ impl Connection {
         self.has_new_list.swap(false, Ordering::AcqRel)
     }
 
-    /// Asks for the tools.
-    pub(crate) async fn list(&self, deadline: Instant, redactor: &Redactor) -> Result<Vec<Definition>, String> {
-        let (mut all, mut bytes) = (Vec::new(), 0);
+    /// Asks for the tools. Returns also for how long the server says that they stay as they are.
+    pub(crate) async fn list(
+        &self,
+        deadline: Instant,
+        redactor: &Redactor,
+    ) -> Result<(Vec<Definition>, Option<Duration>), String> {
+        let (mut all, mut bytes, mut lifetime) = (Vec::new(), 0, None);
         let mut cursor = None;
         for _ in 0..MAX_PAGES {
             let mut page = rmcp::model::PaginatedRequestParams::default();
@@ -309,6 +360,8 @@ impl Connection {
                 Ok(Err(error)) => return Err(self.why(&error, redactor).await),
                 Err(_) => return Err("it did not list its tools in time".to_owned()),
             };
+            let of_page = page.ttl_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
+            lifetime = [lifetime, of_page].into_iter().flatten().min();
             for tool in page.tools {
                 let tool = to_definition(tool);
                 bytes += tool.bytes();
@@ -322,7 +375,7 @@ impl Connection {
             }
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
-                None => return Ok(all),
+                None => return Ok((all, lifetime)),
             }
         }
         Err(format!("its list of tools has more than {MAX_PAGES} pages"))
@@ -340,6 +393,48 @@ impl Connection {
             other => known.unwrap_or_else(|| cause_of(other)),
         }
     }
+}
+
+/// A task that hears of changes of a server's list. Dropping it ends it.
+struct Subscription(AbortHandle);
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Has a server say when its list of tools changes (MCP 2026-07-28, basic/patterns/subscriptions). Older ones say so without
+/// being asked.
+async fn subscribe(peer: &Peer<RoleClient>, has_new_list: &Arc<AtomicBool>) -> Option<Subscription> {
+    // What is listed is kept here, and for no longer than here.
+    peer.set_response_cache_config(ClientCacheConfig::disabled()).await;
+    let info = peer.peer_info()?;
+    let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed) == Some(true);
+    if !tells || info.protocol_version < ProtocolVersion::V_2026_07_28 {
+        return None;
+    }
+    let (peer, has_new_list) = (peer.clone(), Arc::clone(has_new_list));
+    let task = tokio::spawn(async move {
+        let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+        match peer.listen(wanted).await {
+            Ok(mut changes) => {
+                while let Ok(Some(_)) = changes.next().await {
+                    has_new_list.store(true, Ordering::Release);
+                }
+            }
+            // Its list is asked for again after some time.
+            Err(error) => tracing::debug!(%error, "a server does not say when its tools change"),
+        }
+    });
+    Some(Subscription(task.abort_handle()))
+}
+
+/// Why there is no connection.
+pub(crate) enum OpenError {
+    /// The server refuses this client, or a person has to sign in.
+    Unauthorized(String),
+    Unreachable(String),
 }
 
 /// Tells the server that a request is abandoned, when it is dropped with an identifier.
@@ -386,26 +481,20 @@ fn to_definition(tool: Tool) -> Definition {
     )
 }
 
+/// Returns the revisions of the protocol that are tried.
+fn lifecycle() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
+    }
+}
+
+fn not_ready(limit: Duration) -> String {
+    format!("it was not ready within {} ms", limit.as_millis())
+}
+
 /// Returns what a program wrote last to its standard error, for a message.
 async fn said(stderr: &StderrTail, redactor: &Redactor) -> String {
     let text = stderr.text(redactor).await;
     if text.is_empty() { String::new() } else { format!("; it said: {text}") }
-}
-
-/// Returns an error with its causes as one line.
-fn cause_of(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    // The library names its own types in front of what went wrong.
-    if let Some((_, cause)) = text.split_once("] error: ").filter(|(types, _)| types.contains("::")) {
-        text = cause.to_owned();
-    }
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let said = cause.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        next = cause.source();
-    }
-    text
 }

@@ -26,3 +26,21 @@ pub(crate) fn shortened(text: &str) -> String {
     }
     short
 }
+
+/// Returns an error with its causes as one line.
+pub(crate) fn cause_of(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    // The library names its own types in front of what went wrong.
+    if let Some((_, cause)) = text.split_once("] error: ").filter(|(types, _)| types.contains("::")) {
+        text = cause.to_owned();
+    }
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        next = cause.source();
+    }
+    text
+}

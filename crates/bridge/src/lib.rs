@@ -11,13 +11,15 @@
 //!
 //! Invariant: nothing that a server says is trusted. Messages are bounded in size and answers in time; inputs are checked
 //! before they are sent, and results before they are returned; the secrets that the server got are taken out of all that
-//! it says. Answers of the user go to a server only as it was allowed to ask for them. A server that fails costs the calls that it was to answer.
+//! it says. A server that fails costs the calls that it was to answer.
 
 mod connection;
 mod definitions;
 mod error;
+mod oauth;
 mod questions;
 mod reader;
+mod redaction;
 mod result;
 mod search;
 mod server;
@@ -31,9 +33,10 @@ use toolcell_capabilities::Net;
 use toolcell_protocol::OperationError;
 use toolcell_tool::ServerName;
 
-pub use connection::{Program, ServerAddress, ServerConfig, end_programs};
+pub use connection::{HttpAuth, Program, ServerAddress, ServerConfig, end_programs};
 pub use definitions::{Definition, Definitions};
 pub use error::unknown_server;
+pub use oauth::{CredentialStorage, GrantType, Login, LoginState, OAuthConfig};
 pub use questions::{Answer, CallOrigin, PendingAnswer, Question, QuestionSink};
 pub use result::CallResult;
 pub use search::{SearchResult, search};
@@ -78,6 +81,31 @@ impl Bridge {
         origin: CallOrigin,
     ) -> Result<CallResult, OperationError> {
         self.server(server)?.call(tool, input, origin).await
+    }
+
+    /// Starts a sign-in to a server that is reached with access tokens.
+    ///
+    /// # Errors
+    /// `server-unknown`, `server-failed`.
+    pub async fn login(&self, server: &ServerName) -> Result<Login, OperationError> {
+        self.server(server)?.login().await
+    }
+
+    /// Deletes the tokens of a server, and has its authorization server revoke them. Returns whether there were any, and why
+    /// they are not revoked if they are not.
+    ///
+    /// # Errors
+    /// `server-unknown`, `server-failed`.
+    pub async fn logout(&self, server: &ServerName) -> Result<(bool, Option<String>), OperationError> {
+        self.server(server)?.logout().await
+    }
+
+    /// Whether a person is signed in to a server. The server is not asked.
+    ///
+    /// # Errors
+    /// `server-unknown`; `server-failed`: what is kept cannot be read.
+    pub fn login_state(&self, server: &ServerName) -> Result<LoginState, OperationError> {
+        self.server(server)?.login_state()
     }
 
     fn server(&self, name: &ServerName) -> Result<&Arc<Server>, OperationError> {

@@ -21,10 +21,10 @@ use rmcp::model::{ElicitResult, ElicitationAction, MetaObject};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use toolcell_capabilities::Redactor;
 use toolcell_schema::{FormContent, QuestionForm};
 use toolcell_tool::ServerName;
 
+use crate::redaction::Redaction;
 use crate::result;
 
 /// The method of a question.
@@ -167,7 +167,7 @@ impl InFlightCalls {
 /// Who asks: a server, and the secrets that are taken out of all that it says.
 pub(crate) struct Asker {
     pub(crate) server: ServerName,
-    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) redaction: Arc<Redaction>,
 }
 
 impl Asker {
@@ -219,14 +219,16 @@ impl Asker {
         if bytes > MAX_QUESTION_BYTES {
             return Err(format!("the question has {bytes} bytes, the limit is {MAX_QUESTION_BYTES}"));
         }
+        // With the tokens that were obtained meanwhile.
+        let redactor = self.redaction.redactor();
         if result::is_too_deep(&asked) {
             return Err("the requested schema is not a flat object of fields".to_owned());
         }
-        asked = result::redact(&self.redactor, asked)
+        asked = result::redact(&redactor, asked)
             .ok_or("it has a secret of the server in a form that cannot be taken out")?;
         let form = QuestionForm::parse(&asked["schema"]).map_err(|error| error.to_string())?;
         let message = asked["message"].as_str().unwrap_or_default().to_owned();
-        let mut tools: Vec<String> = calls.iter().map(|call| self.redactor.redact_text(&call.tool)).collect();
+        let mut tools: Vec<String> = calls.iter().map(|call| redactor.redact_text(&call.tool)).collect();
         tools.sort();
         tools.dedup();
         Ok(Question { server: self.server.clone(), tools, message, form })

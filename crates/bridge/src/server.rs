@@ -13,17 +13,21 @@ use rmcp::model::{
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
-use toolcell_capabilities::{Net, Redactor};
+use toolcell_capabilities::Net;
 use toolcell_protocol::{Effects, OperationError};
 
-use crate::connection::{Connection, ServerConfig};
+use crate::connection::{Connection, HttpAuth, OpenError, ServerAddress, ServerConfig};
 use crate::definitions::{Definition, Definitions};
 use crate::error::{error, shortened};
+use crate::oauth::{Authentication, GrantType, Login, LoginState, OAuth};
 use crate::questions::{self, Asker, CallInFlight, CallOrigin};
+use crate::redaction::Redaction;
 use crate::result::{self, CallResult};
 
-/// How long a list of tools is taken for true, if the server says nothing.
+/// How long a list of tools is taken for true at most, if the server says nothing.
 const LIST_LIFETIME: Duration = Duration::from_mins(5);
+/// How long a list of tools is taken for true at least: the server may not have it asked for with every call.
+const MIN_LIST_LIFETIME: Duration = Duration::from_secs(1);
 /// How long a server that could not be reached is not tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The maximum number of times that a call is sent, because the server asks for input (MCP 2026-07-28).
@@ -36,25 +40,42 @@ const ROUND_DELAY: Duration = Duration::from_millis(50);
 pub(crate) struct Server {
     config: ServerConfig,
     net: Option<Net>,
-    redactor: Arc<Redactor>,
+    authentication: Authentication,
+    redaction: Arc<Redaction>,
+    /// Who asks the user something.
+    asker: Arc<Asker>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
+    /// The tools, and until when they are taken for true.
     tools: Option<(Arc<Definitions>, Instant)>,
     /// The last failure to connect.
     failed: Option<(OperationError, Instant)>,
 }
 
 impl Server {
-    pub(crate) fn new(config: ServerConfig, net: Option<Net>) -> Result<Self, OperationError> {
-        let secrets = config.secrets.iter().map(|(name, secret)| (name.as_str(), secret));
-        let redactor = Redactor::for_secrets(secrets).map_err(|failed| {
+    pub(crate) fn new(mut config: ServerConfig, net: Option<Net>) -> Result<Self, OperationError> {
+        let redaction = Redaction::new(std::mem::take(&mut config.secrets)).map_err(|failed| {
             error("server-unreachable", Effects::None, format!("the server `{}` is not started: {failed}", config.name))
         })?;
-        Ok(Self { config, net, redactor: Arc::new(redactor), state: Mutex::default() })
+        let redaction = Arc::new(redaction);
+        let authentication = match &config.transport {
+            ServerAddress::Http { auth: HttpAuth::Bearer(token), .. } => Authentication::Bearer(token.as_str().into()),
+            ServerAddress::Http { url, auth: HttpAuth::OAuth(oauth), addresses } => match &net {
+                Some(net) => {
+                    let (net, addresses, redaction) = (net.clone(), addresses.clone(), Arc::clone(&redaction));
+                    Authentication::OAuth(Arc::new(OAuth::new(url.clone(), oauth.clone(), net, addresses, redaction)))
+                }
+                // Such a server is not reached at all.
+                None => Authentication::None,
+            },
+            ServerAddress::Http { auth: HttpAuth::None, .. } | ServerAddress::Program(_) => Authentication::None,
+        };
+        let asker = Arc::new(Asker { server: config.name.clone(), redaction: Arc::clone(&redaction) });
+        Ok(Self { config, net, authentication, redaction, asker, state: Mutex::default() })
     }
 
     /// Returns the connection and the tools that it offers.
@@ -70,9 +91,13 @@ impl Server {
                 {
                     return Err(failure.clone());
                 }
-                match Connection::open(&self.config, self.net.as_ref(), &self.redactor).await {
+                let redactor = self.redaction.redactor();
+                match Connection::open(&self.config, &self.authentication, self.net.as_ref(), &redactor, &self.asker)
+                    .await
+                {
                     Ok(connection) => Arc::new(connection),
                     Err(failure) => {
+                        let failure = self.not_open(failure);
                         state.failed = Some((failure.clone(), Instant::now()));
                         return Err(failure);
                     }
@@ -81,21 +106,26 @@ impl Server {
         };
         state.connection = Some(Arc::clone(&connection));
         state.failed = None;
-        let known = state.tools.take().filter(|(_, listed)| listed.elapsed() < LIST_LIFETIME);
+        let known = state.tools.take().filter(|(_, until)| Instant::now() < *until);
         let tools = match known.filter(|_| !connection.take_list_change()) {
-            Some((tools, listed)) => {
-                state.tools = Some((Arc::clone(&tools), listed));
+            Some((tools, until)) => {
+                state.tools = Some((Arc::clone(&tools), until));
                 tools
             }
             None => {
-                let listed = connection.list(Instant::now() + self.config.timeout, &self.redactor).await;
-                let listed = listed.map_err(|why| {
+                let redactor = self.redaction.redactor();
+                let listed = connection.list(Instant::now() + self.config.timeout, &redactor).await;
+                let (listed, lifetime) = listed.map_err(|why| {
                     state.connection = None;
-                    self.failed(&why, Effects::None)
+                    match connection.take_refusal() {
+                        Some(refusal) => self.unauthorized(&refusal),
+                        None => self.failed(&why, Effects::None),
+                    }
                 })?;
                 let redacted = listed.iter().filter_map(|tool| self.redact_definition(tool));
                 let tools = Arc::new(Definitions::new(redacted));
-                state.tools = Some((Arc::clone(&tools), Instant::now()));
+                let lifetime = lifetime.unwrap_or(LIST_LIFETIME).clamp(MIN_LIST_LIFETIME, LIST_LIFETIME);
+                state.tools = Some((Arc::clone(&tools), Instant::now() + lifetime));
                 tools
             }
         };
@@ -135,18 +165,24 @@ impl Server {
         let call = connection.calls().begin(origin, &tool.name);
         let answered = call.within(self.config.timeout, self.perform(&connection, &call, params)).await;
         let result = match answered {
-            Some(Ok(answer)) => result::read(&self.config.name, tool, answer, effects, &self.redactor),
+            Some(Ok(answer)) => result::read(&self.config.name, tool, answer, effects, &self.redaction.redactor()),
             // The server did not take the call, or passes on an error of a request that its tool made.
             Some(Err(CallFailure::Service(ServiceError::McpError(refusal)))) if is_refusal(refusal.code.0) => {
                 let message = format!("`{}.{}`: {}", self.config.name, tool.name, refusal.message);
-                let message = shortened(&self.redactor.redact_text(&message));
+                let message = shortened(&self.redact(&message));
                 Err(error("server-tool-failed", effects, message))
             }
             Some(Err(CallFailure::Service(failure))) => {
                 if !matches!(failure, ServiceError::McpError(_)) {
                     self.forget(&connection).await;
                 }
-                Err(self.failed(&connection.why(&failure, &self.redactor).await, effects))
+                match connection.take_refusal() {
+                    Some(refusal) => Err(self.unauthorized(&refusal)),
+                    None => {
+                        let why = connection.why(&failure, &self.redaction.redactor()).await;
+                        Err(self.failed(&why, effects))
+                    }
+                }
             }
             Some(Err(CallFailure::Refused(why))) => Err(self.failed(&why, effects)),
             None => {
@@ -209,8 +245,7 @@ impl Server {
     async fn answer(&self, call: &Arc<CallInFlight>, request: &Value) -> Result<Value, CallFailure> {
         match request["method"].as_str() {
             Some(questions::METHOD) => {
-                let asker = Asker { server: self.config.name.clone(), redactor: Arc::clone(&self.redactor) };
-                let answer = asker.ask_for(call, &request["params"]).await;
+                let answer = self.asker.ask_for(call, &request["params"]).await;
                 Ok(serde_json::to_value(answer).unwrap_or_default())
             }
             Some("roots/list") => Ok(json!({ "roots": [] })),
@@ -236,7 +271,66 @@ impl Server {
 
     fn failed(&self, why: &str, effects: Effects) -> OperationError {
         let message = format!("the server `{}` failed: {why}", self.config.name);
-        error("server-failed", effects, shortened(&self.redactor.redact_text(&message)))
+        error("server-failed", effects, shortened(&self.redact(&message)))
+    }
+
+    fn not_open(&self, why: OpenError) -> OperationError {
+        match why {
+            OpenError::Unauthorized(why) => self.unauthorized(&why),
+            OpenError::Unreachable(why) => {
+                let message = format!("the server `{}` cannot be reached: {why}", self.config.name);
+                error("server-unreachable", Effects::None, shortened(&self.redact(&message)))
+            }
+        }
+    }
+
+    /// Returns the error for a server that refuses this side.
+    fn unauthorized(&self, why: &str) -> OperationError {
+        let name = &self.config.name;
+        let next = match &self.config.transport {
+            ServerAddress::Http { auth: HttpAuth::OAuth(config), .. } => match config.grant {
+                GrantType::AuthorizationCode { .. } => format!("sign in with `toolcell servers login {name}`"),
+                GrantType::ClientCredentials { .. } => "check the client and its scopes in the policy".to_owned(),
+            },
+            ServerAddress::Http { auth: HttpAuth::Bearer(_), .. } => "check the secret of its `bearer`".to_owned(),
+            _ => format!("set `auth` in `[servers.{name}]` of the policy"),
+        };
+        let message = format!("the server `{name}` cannot be used: {why}; {next}");
+        error("server-unauthorized", Effects::None, shortened(&self.redact(&message)))
+    }
+
+    fn redact(&self, text: &str) -> String {
+        self.redaction.redactor().redact_text(text)
+    }
+
+    /// Starts a sign-in.
+    pub(crate) async fn login(&self) -> Result<Login, OperationError> {
+        let login = self.oauth()?.login().await;
+        login.map_err(|failure| self.failed(failure.message(), Effects::None))
+    }
+
+    /// Deletes the tokens of the server, and has them revoked; as [`OAuth::logout`].
+    pub(crate) async fn logout(&self) -> Result<(bool, Option<String>), OperationError> {
+        let outcome = self.oauth()?.logout().await;
+        let (had_any, failure) = outcome.map_err(|why| self.failed(&why, Effects::None))?;
+        // A session may go on without its token.
+        self.state.lock().await.connection = None;
+        Ok((had_any, failure.map(|why| shortened(&self.redact(&why)))))
+    }
+
+    pub(crate) fn login_state(&self) -> Result<LoginState, OperationError> {
+        match &self.authentication {
+            Authentication::OAuth(oauth) => oauth.state().map_err(|why| self.failed(&why, Effects::None)),
+            Authentication::None | Authentication::Bearer(_) => Ok(LoginState::NotNeeded),
+        }
+    }
+
+    fn oauth(&self) -> Result<&Arc<OAuth>, OperationError> {
+        let why = || self.failed("nobody signs in to it: `auth` in the policy is not `oauth`", Effects::None);
+        match &self.authentication {
+            Authentication::OAuth(oauth) => Ok(oauth),
+            Authentication::None | Authentication::Bearer(_) => Err(why()),
+        }
     }
 
     /// Takes the secrets of the server out of a definition; `None` if that is not possible.
@@ -249,7 +343,7 @@ impl Server {
             ("output", output.clone().unwrap_or_default()),
             ("hints", hints.clone()),
         ]);
-        let mut redacted = result::redact(&self.redactor, all)?;
+        let mut redacted = result::redact(&self.redaction.redactor(), all)?;
         let text = |key: &str| redacted[key].as_str().map(str::to_owned).unwrap_or_default();
         let (name, description) = (text("name"), text("description"));
         let output = output.as_ref().map(|_| redacted["output"].take());

@@ -456,6 +456,8 @@ error_codes! {
     ServerToolNew = "server-tool-new" => Refused;
     /// An MCP server has no tool of this name, or several that have it in code.
     ServerToolUnknown = "server-tool-unknown" => NotFound;
+    /// An MCP server wants other credentials, or that a person signs in.
+    ServerUnauthorized = "server-unauthorized" => Refused;
     /// The policy defines no MCP server of this name.
     ServerUnknown = "server-unknown" => NotFound;
     /// An MCP server cannot be reached.

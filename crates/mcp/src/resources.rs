@@ -1,12 +1,13 @@
 //! MCP resources: sources and findings of tools, run records, and the end of the audit log.
 //!
 //! ```text
-//! toolcell://tools/{id}/source      the TypeScript or JavaScript source of a tool
-//! toolcell://tools/{id}/findings    its analysis, with the field names of the contract
-//! toolcell://receipts/{hash}        the record of a run
-//! toolcell://results/{hash}         the value of a recent run that was too long for its result
-//! toolcell://types/toolcell.d.ts    TypeScript declarations of what the code of a tool sees
-//! toolcell://audit                  the last lines of the audit log as JSON lines, the newest first
+//! toolcell://tools/{id}/source              the TypeScript or JavaScript source of a tool
+//! toolcell://tools/{id}/findings            its analysis, with the field names of the contract
+//! toolcell://receipts/{hash}                the record of a run
+//! toolcell://results/{hash}                 the value of a recent run that was too long for its result
+//! toolcell://servers/{server}/{tool}.d.ts   the declaration of a trusted tool of an MCP server
+//! toolcell://types/toolcell.d.ts            TypeScript declarations of what the code of a tool sees
+//! toolcell://audit                          the last lines of the audit log as JSON lines, the newest first
 //! ```
 //!
 //! Invariant: a resource that is named by a complete hash never changes and is marked as cacheable;
@@ -70,7 +71,7 @@ impl ResourceError {
     }
 }
 
-/// The URI templates of resources that are named by a hash (RFC 6570).
+/// The URI templates (RFC 6570) of resources of which there are many.
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let template = |uri: &str, name: &str, about: &str, kind: &str| {
         ResourceTemplate::new(format!("{SCHEME}{uri}"), name).with_description(about).with_mime_type(kind)
@@ -79,6 +80,12 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         template("tools/{id}/source", "source", "The source of a tool, as submitted", "text/plain"),
         template("tools/{id}/findings", "findings", "The analysis findings for a tool", "application/json"),
         template("receipts/{hash}", "receipt", "The record of a run", "application/json"),
+        template(
+            "servers/{server}/{tool}.d.ts",
+            "server-tool",
+            "The declaration of a tool of an MCP server",
+            "text/plain",
+        ),
         template("results/{hash}", "result", "The value of a recent run that was too long", "application/json"),
     ];
     ListResourceTemplatesResult::with_all_items(templates)
@@ -159,6 +166,12 @@ pub(crate) fn read(toolbox: &Toolbox, results: &ResultCache, uri: &str) -> Resul
                 uri,
                 "application/json",
             )))
+        }
+        ["servers", server, file] => {
+            let tool = file.strip_suffix(".d.ts").ok_or_else(unknown)?;
+            // Another definition may be trusted later.
+            let declared = toolbox.server_tool_declaration(server, tool).map_err(|_| unknown())?;
+            Ok(uncached_text(declared.ok_or_else(unknown)?, uri, "text/plain"))
         }
         _ => Err(unknown()),
     }

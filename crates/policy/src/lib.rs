@@ -20,6 +20,7 @@ mod provenance;
 mod raw;
 mod raw_grants;
 mod schema;
+mod server_auth;
 mod servers;
 mod suggest;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use grant_rules::{GrantDecision, GrantVerdict};
 pub use limits::{Limit, LimitError, LimitOverrides};
 pub use problem::{PolicyError, PolicyProblem};
 pub use provenance::{Layer, Origin, Setting};
+pub use server_auth::{OAuth, OAuthClient, OAuthGrant, ServerAuth};
 pub use servers::{ServerDefinition, ServerHints, ServerTransport, Template};
 pub use suggest::{SuggestedArgument, suggest_arguments, suggest_grant};
 pub use toolcell_tool::Grants;

@@ -17,13 +17,12 @@ use url::{Host, Url};
 
 use crate::problem::{PolicyParser, escape_for_display};
 use crate::provenance::{Origin, Setting, toml_list, toml_string};
+use crate::server_auth::{PLACEHOLDER, RawServerAuth, ServerAuth, is_encrypted_or_local};
 
 /// The default time in which a server has to answer, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 /// The longest time in which a server has to answer, in milliseconds: the longest run.
 const MAX_TIMEOUT_MS: u64 = 600_000;
-/// What stands for a secret: this, its name and `}}`.
-const PLACEHOLDER: &str = "{{secret:";
 
 /// How far what a server says about its tools is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize, JsonSchema)]
@@ -67,8 +66,8 @@ pub enum ServerTransport {
     Http {
         /// The URL.
         url: Url,
-        /// The secret that is sent as a bearer token.
-        bearer: Option<SecretName>,
+        /// How Toolcell authenticates.
+        auth: Option<ServerAuth>,
         /// The private addresses that the host may resolve to.
         addresses: BTreeSet<IpNet>,
     },
@@ -138,7 +137,7 @@ impl ServerDefinition {
     pub fn secrets(&self) -> BTreeSet<&SecretName> {
         match &self.transport {
             ServerTransport::Command { environment, .. } => environment.values().flat_map(Template::secrets).collect(),
-            ServerTransport::Http { bearer, .. } => bearer.iter().collect(),
+            ServerTransport::Http { auth, .. } => auth.iter().filter_map(ServerAuth::secret).collect(),
         }
     }
 
@@ -171,7 +170,7 @@ pub(super) struct RawServer {
     #[serde(default)]
     #[schemars(with = "String")]
     url: Option<Spanned<String>>,
-    /// Who Toolcell is to the server at the `url`.
+    /// How Toolcell authenticates to the server at the `url`.
     #[serde(default)]
     #[schemars(with = "RawServerAuth")]
     auth: Option<Spanned<RawServerAuth>>,
@@ -188,15 +187,6 @@ pub(super) struct RawServer {
     #[serde(default)]
     #[schemars(with = "u64", range(min = 1_u64, max = MAX_TIMEOUT_MS), extend("default" = DEFAULT_TIMEOUT_MS))]
     timeout_ms: Option<Spanned<u64>>,
-}
-
-/// Who Toolcell is to a server.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawServerAuth {
-    /// The bearer token: `{{secret:NAME}}`.
-    #[schemars(with = "String")]
-    bearer: Spanned<String>,
 }
 
 impl PolicyParser<'_> {
@@ -317,12 +307,11 @@ impl PolicyParser<'_> {
             return None;
         }
         let own = own_addresses(&url);
-        let bearer = match auth {
+        let auth = match auth {
             None => None,
-            Some(auth) => Some(self.parse_bearer(&auth.get_ref().bearer)?),
+            Some(auth) => Some(self.parse_server_auth(auth)?),
         };
-        let is_loopback = own.iter().any(|range| range.addr().is_loopback());
-        if bearer.is_some() && url.scheme() == "http" && !is_loopback {
+        if auth.is_some() && !is_encrypted_or_local(&url) {
             self.report(&text.span(), msgid!("the token would be sent unencrypted: use `https`"));
             return None;
         }
@@ -339,27 +328,7 @@ impl PolicyParser<'_> {
                 Err(error) => self.report(&range.span(), error.localize()),
             }
         }
-        Some(ServerTransport::Http { url, bearer, addresses })
-    }
-
-    fn parse_bearer(&mut self, text: &Spanned<String>) -> Option<SecretName> {
-        let name = text.get_ref().strip_prefix(PLACEHOLDER).and_then(|rest| rest.strip_suffix("}}"));
-        let parsed = name.map(SecretName::parse);
-        match parsed {
-            Some(Ok(name)) => Some(name),
-            Some(Err(error)) => {
-                self.report(&text.span(), error.localize());
-                None
-            }
-            // The text may be a token.
-            None => {
-                let message = msgid!(
-                    "a bearer token is a secret: write `{{secret:NAME}}`, and set `TOOLCELL_SECRET_NAME` in the environment"
-                );
-                self.report(&text.span(), message);
-                None
-            }
-        }
+        Some(ServerTransport::Http { url, auth, addresses })
     }
 }
 

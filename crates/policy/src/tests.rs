@@ -6,6 +6,7 @@ mod flows;
 mod grants;
 mod layers;
 mod schema;
+mod servers;
 
 use std::path::Path;
 

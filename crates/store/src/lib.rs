@@ -33,6 +33,7 @@ mod version;
 mod approvals;
 mod bundle;
 mod catalog;
+mod credentials;
 mod kv;
 mod labels;
 mod maintenance;
@@ -54,6 +55,7 @@ pub use catalog::{
     Catalog, Cursor, CursorError, DeprecationError, Filter, FindError, HistoryEntry, HistoryError, ListError, NewTool,
     OnConflict, Order, PAGE_LIMIT, Page, SearchHit, SearchTerms, StatusError, ToolRef, VersionCommit,
 };
+pub use credentials::{CredentialsLock, ServerCredentials};
 pub use db::Settings;
 pub use db::generation::Generation;
 pub use directory::{OpenError, StoreAccess};

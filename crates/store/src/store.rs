@@ -13,6 +13,7 @@ use crate::audit::{Audit, AuditEvent};
 use crate::audited_change::AuditedChange;
 use crate::bundle::Bundles;
 use crate::catalog::Catalog;
+use crate::credentials::ServerCredentials;
 use crate::db::{Db, Settings};
 use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
 use crate::error::Fault;
@@ -122,6 +123,12 @@ impl Store {
     #[must_use]
     pub fn trusted_definitions(&self) -> TrustedDefinitions<'_> {
         TrustedDefinitions::new(&self.db)
+    }
+
+    /// The credentials of MCP servers that a person signed in to.
+    #[must_use]
+    pub fn server_credentials(&self) -> ServerCredentials<'_> {
+        ServerCredentials::new(&self.db)
     }
 
     /// Where the data came from that spaces, folders, tools and callers may hold.

@@ -76,7 +76,7 @@ pub(crate) use pending::{PendingCallback, PendingHostCalls, PlanPosition};
 pub(crate) use questions::QuestionRoute;
 pub(crate) use resources::{ResourceContext, Resources, ResourcesConfig};
 #[cfg(feature = "servers")]
-pub(crate) use server_setup::check_known;
+pub(crate) use server_setup::{check_known, wait_on};
 pub(crate) use tools::{function_output, tool_output};
 
 use driver::HostCallRunner;

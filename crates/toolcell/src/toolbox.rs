@@ -51,7 +51,7 @@ use crate::operations::run::{self, Explanation, RunError, RunResult};
 #[cfg(feature = "reflection")]
 use crate::operations::search::{self, Hit, SearchError};
 #[cfg(feature = "servers")]
-use crate::operations::servers::{self, ServerError};
+use crate::operations::servers::{self, ServerError, ServerLogin, ServerLoginState};
 use crate::operations::show::{self, ShowError, ToolDetails};
 use crate::operations::suspend::{self, RunOutcome};
 #[cfg(feature = "proof")]
@@ -289,6 +289,45 @@ impl Toolbox {
     #[cfg(feature = "servers")]
     pub fn review_server(&self, name: &str) -> Result<ServerReview, ServerError> {
         servers::review(&self.parts, name)
+    }
+
+    /// Returns the TypeScript declaration of a tool of an MCP server, as a person trusted it, by its name in code; `None` if
+    /// none of that name was trusted. The server is not asked.
+    ///
+    /// # Errors
+    /// `server-unknown`; `server-failed`: the store cannot be read.
+    #[cfg(feature = "servers")]
+    pub fn server_tool_declaration(&self, server: &str, tool: &str) -> Result<Option<String>, ServerError> {
+        servers::tool_declaration(&self.parts, server, tool)
+    }
+
+    /// Starts a sign-in to an MCP server that the policy reaches with OAuth.
+    ///
+    /// # Errors
+    /// `server-unknown`; `server-failed`: the policy does not reach the server with OAuth, its authorization server cannot be
+    /// used, or there is no store.
+    #[cfg(feature = "servers")]
+    pub fn login_server(&self, name: &str) -> Result<ServerLogin, ServerError> {
+        servers::login(&self.parts, name)
+    }
+
+    /// Deletes the tokens of an MCP server, and has its authorization server revoke them. Returns whether there were any, and
+    /// why they are not revoked if they are not. Who did it is logged as `by`.
+    ///
+    /// # Errors
+    /// `server-unknown`; `server-failed`: the policy does not reach the server with OAuth, or the store cannot be written.
+    #[cfg(feature = "servers")]
+    pub fn logout_server(&self, name: &str, by: &str) -> Result<(bool, Option<String>), ServerError> {
+        servers::logout(&self.parts, name, by)
+    }
+
+    /// Whether a person is signed in to an MCP server, as far as is known here. The server is not asked.
+    ///
+    /// # Errors
+    /// `server-unknown`; `server-failed`: a secret is missing, or the tokens that are kept cannot be read.
+    #[cfg(feature = "servers")]
+    pub fn server_login_state(&self, name: &str) -> Result<ServerLoginState, ServerError> {
+        servers::login_state(&self.parts, name)
     }
 
     /// Puts the trusted tools of the policy's MCP servers into TypeScript declarations, such as those of

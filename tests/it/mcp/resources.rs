@@ -1,5 +1,7 @@
 //! Resources and the prompt.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::for_each_client;
@@ -88,9 +90,31 @@ fn tools_are_listed_as_resources_page_by_page() {
     all.dedup();
     assert_eq!(all.len(), 122);
     let templates = peer.request("resources/templates/list", json!({})).result()["resourceTemplates"].clone();
-    assert_eq!(templates.as_array().unwrap().len(), 4);
+    assert_eq!(templates.as_array().unwrap().len(), 5);
     let refused = peer.request("resources/list", json!({ "cursor": "nonsense" }));
     assert_eq!(refused.is_refused_with(-32_602), "cursor-invalid");
+}
+
+#[test]
+fn a_trusted_tool_of_a_server_is_declared() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/servers/server.py");
+    let command = format!("command = [\"python3\", \"{}\", \"honest\"]", script.display());
+    let home = BinaryFixture::new(&format!("[servers.office]\n{command}\n[servers.other]\n{command}\n"));
+    home.run(&["servers", "trust", "office", "--yes"]);
+    for (number, mut peer) in
+        [(-32_002, home.start_stdio(&[]).in_session(json!({}))), (-32_602, home.start_stdio(&[]).stateless(json!({})))]
+    {
+        let declared = read(&mut peer, "toolcell://servers/office/add.d.ts");
+        let declared = text(&declared);
+        assert!(declared.contains("add(input: { a: number; b: number }): Promise<{ sum: number }>;"), "{declared}");
+        let declared = read(&mut peer, "toolcell://servers/office/echo_text.d.ts");
+        assert!(text(&declared).contains("echo_text(input: { text: string })"), "{declared}");
+        // One that is not trusted, one that does not exist, and invalid names.
+        for uri in ["other/add.d.ts", "office/nothing.d.ts", "nobody/add.d.ts", "office/add", "office/../x.d.ts"] {
+            let reply = peer.request("resources/read", json!({ "uri": format!("toolcell://servers/{uri}") }));
+            assert_eq!(reply.is_refused_with(number), "resource-not-found", "{uri}");
+        }
+    }
 }
 
 #[test]

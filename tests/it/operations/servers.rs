@@ -42,16 +42,19 @@ fn run(host: &ToolboxFixture, body: &str) -> RunResult {
 pub(super) fn run_with(host: &ToolboxFixture, body: &str, options: &RunOptions) -> RunResult {
     let name = format!("t{}", &blake3::hash(body.as_bytes()).to_hex()[..12]);
     let code = format!("const execute = async () => {{ {body} }}");
-    host.create(&json!({ "name": name, "description": "a tool", "code": code, "capabilities": ["servers"] })).unwrap();
+    if !host.names(&json!({})).contains(&name) {
+        let fields = json!({ "name": name, "description": "a tool", "code": code, "capabilities": ["servers"] });
+        host.create(&fields).unwrap();
+    }
     host.run_with(&json!({ "tool_name": name, "parameters": {} }), options).unwrap()
 }
 
-fn value(host: &ToolboxFixture, body: &str) -> Value {
+pub(super) fn value(host: &ToolboxFixture, body: &str) -> Value {
     returned_value(&run(host, body))
 }
 
 /// The code, the effects and the message of an error.
-fn caught(host: &ToolboxFixture, call: &str) -> (String, String, String) {
+pub(super) fn caught(host: &ToolboxFixture, call: &str) -> (String, String, String) {
     let body = format!(
         "try {{ return ['', '', JSON.stringify(await {call})] }} catch (e) {{ return [e.code, e.effects, e.message] }}"
     );
@@ -223,7 +226,7 @@ fn tools_of_one_name_are_not_called_and_the_others_are() {
 }
 
 /// The ways in which a token may be written.
-fn spellings(token: &str) -> Vec<String> {
+pub(super) fn spellings(token: &str) -> Vec<String> {
     let hex = data_encoding::HEXLOWER.encode(token.as_bytes());
     let pairs: Vec<&str> = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap()).collect();
     let percent = format!("%{}", pairs.join("%")).to_uppercase();
@@ -241,7 +244,7 @@ fn assert_no_token(text: &str, place: &str) {
 }
 
 /// Returns all that is written below a folder.
-fn all_text(folder: &Path) -> String {
+pub(super) fn all_text(folder: &Path) -> String {
     let mut text = String::new();
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -345,8 +348,14 @@ fn a_server_is_reached_over_http_with_a_bearer_token() {
     assert_eq!(value(&host, "return (await servers.s.add({ a: 2, b: 2 })).sum"), json!(4));
     assert_no_token(&value(&host, "return servers.s.environment()").to_string(), "a result");
     let host = ToolboxFixture::with_policy(&policy(""));
-    let (code, effects, _) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
-    assert_eq!((code.as_str(), effects.as_str()), ("server-unreachable", "none"));
+    let (code, effects, message) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
+    assert_eq!((code.as_str(), effects.as_str()), ("server-unauthorized", "none"));
+    assert!(message.ends_with("it wants a token; set `auth` in `[servers.s]` of the policy"), "{message}");
+    let mut host = ToolboxFixture::with_policy(&policy("auth = { bearer = \"{{secret:GITHUB}}\" }"));
+    host.set_secret("GITHUB", "another token");
+    let (code, effects, message) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
+    assert_eq!((code.as_str(), effects.as_str()), ("server-unauthorized", "none"));
+    assert!(message.ends_with("it refuses the token; check the secret of its `bearer`"), "{message}");
 }
 
 /// Refuses all effects, and remembers them.

@@ -1,10 +1,14 @@
-//! `servers`: the MCP servers of the policy, and which of their tools are trusted.
+//! `servers`: the MCP servers of the policy, which of their tools are trusted, and signing in to them.
 //!
 //! Invariant: what is trusted is what was shown. Texts of a server are escaped where a terminal shows them.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use toolcell::policy::{ServerDefinition, ServerTransport};
-use toolcell::{Detail, ServerReview, ServerToolDefinition, Toolbox};
+use toolcell::{Detail, ServerLogin, ServerLoginState, ServerReview, ServerToolDefinition, Toolbox};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, tr};
 
@@ -19,12 +23,19 @@ use crate::render::table::{Column, Fit, Overflow, Table};
 const SHORTENED_CHARS: usize = 300;
 /// Who trusts what the command line trusts.
 const TRUSTED_BY: &str = "command-line";
+/// Who signs in and out at the command line.
+const SIGNED_IN_BY: &str = "command-line";
 
 pub(crate) fn run(args: &ServersArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let toolbox = context.open_toolbox(SandboxArgs::single_call_config())?;
     match args.command.as_ref().unwrap_or(&ServersCommand::List) {
         ServersCommand::List => list(&toolbox, context),
         ServersCommand::Diff { server } => diff(&toolbox.review_server(server)?, context),
+        ServersCommand::Login { server, no_browser, timeout } => {
+            let login = toolbox.login_server(server)?;
+            sign_in(&login, server, *no_browser, Duration::from_secs(*timeout), context)
+        }
+        ServersCommand::Logout { server } => sign_out(&toolbox, server, context),
         ServersCommand::Trust { server, yes, shown } => {
             let review = toolbox.review_server(server)?;
             if shown.as_ref().is_some_and(|shown| *shown != review.digest()) {
@@ -45,13 +56,23 @@ fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> 
             Some(store) => store.trusted_definitions().trusted(&server.name)?.len(),
             None => 0,
         };
-        servers.push((server, trusted));
+        // A secret that is missing, or tokens that cannot be read, are told where they are needed.
+        let login = toolbox.server_login_state(server.name.as_str()).ok();
+        servers.push((server, trusted, login));
     }
     if format.is_json() {
         let servers: Vec<Value> = servers
             .iter()
-            .map(|(server, trusted)| {
-                json!({ "name": server.name.as_str(), "target": target(server), "trusted": trusted, "origin": server.origin.to_string() })
+            .map(|(server, trusted, login)| {
+                let login = login.map(|login| match login {
+                    ServerLoginState::NotNeeded => "not-needed",
+                    ServerLoginState::SignedIn => "signed-in",
+                    ServerLoginState::Required => "required",
+                });
+                json!({
+                    "name": server.name.as_str(), "target": target(server), "trusted": trusted, "login": login,
+                    "origin": server.origin.to_string(),
+                })
             })
             .collect();
         writeln!(streams.output, "{}", json!({ "servers": servers }))?;
@@ -71,10 +92,17 @@ fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> 
     let fits = [(Fit::Whole, 0), (Fit::Number, 0), (Fit::Text(16), 0)];
     let columns = titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare });
     let mut table = Table::new(columns.collect());
-    for (server, trusted) in servers {
+    let mut without_login = Vec::new();
+    for (server, trusted, login) in servers {
         table.add_row([server.name.to_string(), trusted.to_string(), target(server)]);
+        if login == Some(ServerLoginState::Required) {
+            without_login.push(&server.name);
+        }
     }
     table.print(Overflow::Truncate, "toolcell servers --json", lang, streams)?;
+    for server in without_login {
+        streams.print_hint(&message!("`toolcell servers login {server}` signs in to `{server}`", server), lang)?;
+    }
     Ok(Exit::Done)
 }
 
@@ -84,6 +112,92 @@ fn target(server: &ServerDefinition) -> String {
         ServerTransport::Command { command, .. } => command.join(" "),
         ServerTransport::Http { url, .. } => url.to_string(),
     }
+}
+
+/// Has a person sign in with a browser, or with the address to which a browser on another machine returned.
+fn sign_in(
+    login: &ServerLogin,
+    server: &str,
+    no_browser: bool,
+    limit: Duration,
+    context: &mut Context<'_>,
+) -> Result<Exit, CliError> {
+    let Context { ref mut streams, format, lang, .. } = *context;
+    if format.is_json() {
+        let shown = json!({ "server": server, "issuer": login.issuer(), "url": login.url(), "redirect_uri": login.redirect_uri() });
+        writeln!(streams.output, "{shown}")?;
+    } else {
+        let issuer = escape_invisible(login.issuer());
+        let said = tr!(lang, "Sign in at `{issuer}` for the server `{server}`:", issuer, server);
+        // The URL is ASCII, and is copied: it is not wrapped.
+        writeln!(streams.output, "{said}\n\n{}\n", login.url())?;
+    }
+    streams.output.flush()?;
+    let is_opened = streams.is_interactive() && !no_browser && open_browser(login.url());
+    if streams.is_interactive() {
+        let message = if is_opened {
+            message!("a browser opens; if it is on another machine, paste the address at which it ends")
+        } else {
+            message!("open this URL; if the browser is on another machine, paste the address at which it ends")
+        };
+        streams.print_note(&message, lang)?;
+        read_returns(login.clone());
+    }
+    login.wait(limit, SIGNED_IN_BY)?;
+    if format.is_json() {
+        writeln!(streams.output, "{}", json!({ "server": server, "signed_in": true }))?;
+    } else {
+        writeln!(streams.output, "{}", tr!(lang, "You are signed in to `{server}`", server))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Takes addresses from the terminal until one ends the sign-in. The thread ends with the process.
+fn read_returns(login: ServerLogin) {
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+            match login.finish(&line) {
+                Ok(()) => return,
+                Err(error) => {
+                    // The terminal may be gone; the browser may return all the same.
+                    let _ = writeln!(std::io::stderr(), "{}", escape_invisible(&error.to_string()));
+                }
+            }
+        }
+    });
+}
+
+/// Opens a URL in the person's browser; whether there is a program for that.
+fn open_browser(url: &str) -> bool {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(program);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}
+
+fn sign_out(toolbox: &Toolbox, server: &str, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let (had_any, not_revoked) = toolbox.logout_server(server, SIGNED_IN_BY)?;
+    let Context { ref mut streams, format, lang, .. } = *context;
+    if format.is_json() {
+        let revoked = had_any && not_revoked.is_none();
+        let answer = json!({ "server": server, "deleted": had_any, "revoked": revoked, "reason": not_revoked });
+        writeln!(streams.output, "{answer}")?;
+        return Ok(Exit::Done);
+    }
+    let said = if had_any {
+        tr!(lang, "The tokens of `{server}` are deleted", server)
+    } else {
+        tr!(lang, "There are no tokens of `{server}`", server)
+    };
+    writeln!(streams.output, "{said}")?;
+    if let Some(why) = not_revoked {
+        let why = escape_invisible(&why);
+        streams.print_warning(
+            &message!("they are valid until they expire, because they are not revoked: {why}", why),
+            lang,
+        )?;
+    }
+    Ok(Exit::Done)
 }
 
 fn diff(review: &ServerReview, context: &mut Context<'_>) -> Result<Exit, CliError> {

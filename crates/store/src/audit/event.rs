@@ -54,6 +54,10 @@ pub enum Action {
     VerifyTool,
     /// Trust the definitions of an MCP server's tools.
     TrustServer,
+    /// Sign in to an MCP server.
+    LoginServer,
+    /// Delete the credentials of an MCP server.
+    LogoutServer,
     /// Clear the sources that a caller has received.
     ClearContext,
     /// Decide about a call of a tool that Toolcell does not run.
@@ -64,7 +68,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::Resume,
@@ -86,6 +90,8 @@ impl Action {
         Self::Verify,
         Self::VerifyTool,
         Self::TrustServer,
+        Self::LoginServer,
+        Self::LogoutServer,
         Self::ClearContext,
         Self::Decide,
         Self::Request,
@@ -116,6 +122,8 @@ impl Action {
             Self::Verify => "verify",
             Self::VerifyTool => "verify_tool",
             Self::TrustServer => "trust_server",
+            Self::LoginServer => "login_server",
+            Self::LogoutServer => "logout_server",
             Self::ClearContext => "clear_context",
             Self::Decide => "decide",
             Self::Request => "request",

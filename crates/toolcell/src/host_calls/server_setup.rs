@@ -5,9 +5,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolcell_bridge::{Program, ServerAddress, ServerConfig, unknown_server};
+use tokio::runtime::Handle;
+use toolcell_bridge::{
+    CredentialStorage, GrantType, HttpAuth, OAuthConfig, Program, ServerAddress, ServerConfig, unknown_server,
+};
 use toolcell_capabilities::Secret;
-use toolcell_policy::{ApprovalMode, Policy, ServerDefinition, ServerHints, ServerTransport};
+use toolcell_policy::{
+    ApprovalMode, OAuth, OAuthGrant, Policy, ServerAuth, ServerDefinition, ServerHints, ServerTransport,
+};
+use toolcell_store::Store;
 use toolcell_tool::{SecretName, ServerName, ServersGrant};
 
 use super::error::{Result, error_without_effects};
@@ -29,7 +35,7 @@ impl Resources {
         let policy = context.admission.policy();
         let (mut configs, mut broken) = (Vec::new(), BTreeMap::new());
         for server in policy.servers() {
-            match config_of(self, server) {
+            match config_of(self, server, context.store) {
                 Ok(config) => configs.push(config),
                 Err(failure) => drop(broken.insert(server.name.clone(), failure)),
             }
@@ -44,11 +50,12 @@ impl Resources {
         &self,
         task: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        let failed = |why: String| error_without_effects("Error", "operation-failed", why);
-        let handle = self.background.handle().map_err(|error| failed(error.to_string()))?;
-        let (send, receive) = std::sync::mpsc::channel();
-        drop(handle.spawn(async move { send.send(task.await) }));
-        receive.recv().map_err(|_| failed("the task was ended".to_owned()))?
+        wait_on(&self.background_handle()?, task)
+    }
+
+    /// Returns what runs host calls.
+    pub(crate) fn background_handle(&self) -> Result<Handle> {
+        self.background.handle().map_err(|error| error_without_effects("Error", "operation-failed", error.to_string()))
     }
 
     /// Returns what a run may call; `None` if that is nothing.
@@ -67,13 +74,24 @@ impl Resources {
     }
 }
 
+/// Runs a task on a runtime, and waits for it.
+pub(crate) fn wait_on<T: Send + 'static>(
+    runtime: &Handle,
+    task: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let (send, receive) = std::sync::mpsc::channel();
+    drop(runtime.spawn(async move { send.send(task.await) }));
+    let ended = |_| error_without_effects("Error", "operation-failed", "the task was ended".to_owned());
+    receive.recv().map_err(ended)?
+}
+
 /// Whether the policy has tools run without asking a person.
 fn asks_no_person(policy: &Policy) -> bool {
     policy.approval().0 == ApprovalMode::Auto
 }
 
 /// Returns the configuration of a server, with the values of its secrets.
-fn config_of(resources: &Resources, server: &ServerDefinition) -> Result<ServerConfig> {
+fn config_of(resources: &Resources, server: &ServerDefinition, store: Option<&Arc<Store>>) -> Result<ServerConfig> {
     let wrong = |why: String| {
         let message = format!("the server `{}` is not started: {why}", server.name);
         error_without_effects("Error", "server-unreachable", message)
@@ -98,9 +116,16 @@ fn config_of(resources: &Resources, server: &ServerDefinition) -> Result<ServerC
             let environment = filled.collect::<Result<_>>()?;
             ServerAddress::Program(Program { command: command.clone(), folder: folder.clone(), environment })
         }
-        ServerTransport::Http { url, bearer, addresses } => ServerAddress::Http {
+        ServerTransport::Http { url, auth, addresses } => ServerAddress::Http {
             url: url.clone(),
-            bearer: bearer.as_ref().map(value).transpose()?,
+            auth: match auth {
+                None => HttpAuth::None,
+                Some(ServerAuth::Bearer(secret)) => HttpAuth::Bearer(value(secret)?),
+                Some(ServerAuth::OAuth(oauth)) => {
+                    let storage = store.map(|store| KeptCredentials::new(store, &server.name));
+                    HttpAuth::OAuth(oauth_config(oauth, storage, value)?)
+                }
+            },
             addresses: addresses.iter().copied().collect(),
         },
     };
@@ -111,6 +136,59 @@ fn config_of(resources: &Resources, server: &ServerDefinition) -> Result<ServerC
         timeout: server.timeout,
         believes_hints: server.hints == ServerHints::Believe,
     })
+}
+
+/// Returns how access tokens are obtained, with the value of the client secret.
+fn oauth_config(
+    oauth: &OAuth,
+    storage: Option<Arc<dyn CredentialStorage>>,
+    value: impl Fn(&SecretName) -> Result<String>,
+) -> Result<OAuthConfig> {
+    let grant = match &oauth.grant {
+        OAuthGrant::AuthorizationCode { client, redirect_port } => {
+            let client = client.as_ref().map(|client| {
+                let secret = client.secret.as_ref().map(&value).transpose()?;
+                Ok((client.id.clone(), secret))
+            });
+            GrantType::AuthorizationCode { client: client.transpose()?, redirect_port: *redirect_port }
+        }
+        OAuthGrant::ClientCredentials { id, secret } => {
+            GrantType::ClientCredentials { id: id.clone(), secret: value(secret)? }
+        }
+    };
+    Ok(OAuthConfig { grant, issuer: oauth.issuer.clone(), scopes: oauth.scopes.clone(), storage })
+}
+
+/// The credentials of a server in a store.
+struct KeptCredentials {
+    store: Arc<Store>,
+    server: ServerName,
+}
+
+impl KeptCredentials {
+    #[expect(clippy::new_ret_no_self, reason = "the bridge knows the trait alone")]
+    fn new(store: &Arc<Store>, server: &ServerName) -> Arc<dyn CredentialStorage> {
+        Arc::new(Self { store: Arc::clone(store), server: server.clone() })
+    }
+}
+
+impl CredentialStorage for KeptCredentials {
+    fn load(&self) -> std::result::Result<Option<String>, String> {
+        self.store.server_credentials().read(&self.server).map_err(|fault| fault.to_string())
+    }
+
+    fn save(&self, text: &str) -> std::result::Result<(), String> {
+        self.store.server_credentials().replace(&self.server, text).map_err(|fault| fault.to_string())
+    }
+
+    fn delete(&self) -> std::result::Result<bool, String> {
+        self.store.server_credentials().delete(&self.server).map_err(|fault| fault.to_string())
+    }
+
+    fn lock(&self) -> std::result::Result<Box<dyn Send>, String> {
+        let lock = self.store.server_credentials().lock().map_err(|fault| fault.to_string())?;
+        Ok(Box::new(lock))
+    }
 }
 
 /// Returns the error for a server that is not configured.

@@ -15,7 +15,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use toolcell_bridge::{
-    Answer, Bridge, CallOrigin, Definition, Definitions, PendingAnswer, Question, QuestionSink, ServerConfig, search,
+    Answer, Bridge, CallOrigin, Definition, Definitions, Login, LoginState, PendingAnswer, Question, QuestionSink,
+    ServerConfig, search,
 };
 use toolcell_capabilities::Net;
 use toolcell_dts::Detail;
@@ -197,6 +198,30 @@ impl Servers {
         match self.broken.get(server) {
             Some(failure) => Err(failure.clone()),
             None => self.bridge.definitions(server).await,
+        }
+    }
+
+    /// Starts a sign-in to a server.
+    pub(crate) async fn login(&self, server: &ServerName) -> Result<Login> {
+        match self.broken.get(server) {
+            Some(failure) => Err(failure.clone()),
+            None => self.bridge.login(server).await,
+        }
+    }
+
+    /// Deletes the tokens of a server; whether there were any, and why they are not revoked if they are not.
+    pub(crate) async fn logout(&self, server: &ServerName) -> Result<(bool, Option<String>)> {
+        match self.broken.get(server) {
+            Some(failure) => Err(failure.clone()),
+            None => self.bridge.logout(server).await,
+        }
+    }
+
+    /// Whether a person is signed in to a server.
+    pub(crate) fn login_state(&self, server: &ServerName) -> Result<LoginState> {
+        match self.broken.get(server) {
+            Some(failure) => Err(failure.clone()),
+            None => self.bridge.login_state(server),
         }
     }
 
