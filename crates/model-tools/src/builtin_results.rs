@@ -134,11 +134,14 @@ pub fn verify_result(proof: &Proof, lang: Lang) -> ToolResult {
         }
         fields
     });
+    let type_errors: Vec<String> =
+        proof.type_errors.iter().take(MAX_FINDINGS).map(|error| error.to_text(lang)).collect();
     let structured = json!({
         "name": proof.name,
         "verdict": proof.verdict.name(),
         "checks": checks,
         "counterexample": counterexample,
+        "typeErrors": type_errors,
     });
     let about = json!({"toolId": proof.tool, "seed": proof.seed, "image": proof.image, "engine": proof.engine, "isProven": proof.verdict == ProofStatus::Passed});
     operation_result(proof.to_text(lang), structured, &about)

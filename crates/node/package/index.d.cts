@@ -565,6 +565,8 @@ export declare class Toolbox implements AsyncDisposable {
     verdict: "passed" | "failed" | "unproven";
     checks: JsonValue[];
     counterexample?: JsonObject;
+    /** What a type checker says about the source, if the policy names one. It does not decide the verdict. */
+    typeErrors?: { message: string; line: number; column: number; suggestion: string }[];
     text: string;
   }>;
   /**

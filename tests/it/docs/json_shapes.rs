@@ -270,6 +270,11 @@ const STATED: &[(&str, &str)] = &[
     ("config check.problems", "{ path: string; line: number; column: number; message: string }[]"),
 ];
 
+/// Fields that an answer has only where a type checker is installed, which finds something: `make test-types` sees them.
+const OF_TYPE_CHECKER: [(&str, &str, &str); 2] =
+    [("check", "typeErrors", TYPE_ERRORS), ("verify", "typeErrors", TYPE_ERRORS)];
+const TYPE_ERRORS: &str = "{ message: string; line: number; column: number; suggestion: string }[]";
+
 /// The commands, under the heading of their section. `{…}` in a word is a value of the output before.
 const COMMANDS: &[(&str, &str)] = &[
     (
@@ -364,6 +369,11 @@ fn the_reference_of_the_json_is_what_commands_print() {
         for value in run(folder.path(), words) {
             shape.add(&value, section);
         }
+    }
+    for (section, field, stated) in OF_TYPE_CHECKER {
+        let (_, shape) = sections.iter_mut().find(|(known, _)| *known == section).unwrap();
+        let (of_field, _) = shape.fields.as_mut().unwrap().entry(field.to_owned()).or_default();
+        of_field.scalars.insert(stated);
     }
     let mut page = String::from(
         "# JSON\n\nThis page is generated from what the commands print: `make reference` writes it, and a test compares it.\n\n\

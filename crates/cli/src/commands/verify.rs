@@ -110,7 +110,12 @@ fn describe(proof: &Result<Proof, VerifyError>, lang: Lang) -> String {
             tr!(lang, "{message} with {parameters}", message = found.message, parameters = found.parameters)
         }
         Ok(proof) => {
-            let checks: Vec<String> = proof.checks.iter().map(|check| check.says.to_text(lang)).collect();
+            let checks = proof.checks.iter().map(|check| check.says.to_text(lang));
+            let type_error = proof
+                .type_errors
+                .first()
+                .map(|error| format!("{}{}{}", tr!(lang, "type error"), lang.colon(), error.to_text(lang)));
+            let checks: Vec<String> = checks.chain(type_error).collect();
             checks.join(tr!(lang, "separator" => "; "))
         }
         Err(error) => tr!(lang, "{error}; {hint}", error, hint = error.hint()),

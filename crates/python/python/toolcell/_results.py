@@ -169,12 +169,16 @@ class Reflection:
 
 @dataclass(frozen=True)
 class Proof:
-    """The result of a verification."""
+    """The result of a verification.
+
+    ``type_errors``: what a type checker says about the source, if the policy names one; it does not decide the verdict.
+    """
 
     verdict: Literal["passed", "failed", "unproven"]
     checks: Sequence[Json]
     text: str
     counterexample: Json = None
+    type_errors: Sequence[Json] = ()
 
 
 @dataclass(frozen=True)

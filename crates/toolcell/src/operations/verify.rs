@@ -23,6 +23,7 @@ pub use error::VerifyError;
 use super::example_check::permit_to_verify;
 use super::lookup::find;
 use super::run::RunError;
+use super::types::check_types;
 use crate::admission::StoredTool;
 use crate::admission::hook::Approver;
 use crate::execution::unix_time;
@@ -30,6 +31,7 @@ use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::verification::proof::{
     self, Check, CheckKind, CheckStatus, Counterexample, InputGenerator, InputStyle, PROOF, Proof, ProofStatus, Trial,
+    TypeErrorNote,
 };
 
 /// The options of a verification.
@@ -172,6 +174,8 @@ fn verify_inner(
     if options.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
         return Err(VerifyError::Cancelled);
     }
+    let took = started.elapsed();
+    let type_errors = check_types(parts, tool, schema.json_schema(), notes.postconditions().returns.as_ref());
     let proof = Proof {
         run: attempted.run().to_owned(),
         tool: entry.id.to_string(),
@@ -180,6 +184,7 @@ fn verify_inner(
         verdict: overall_status(&checks),
         checks,
         counterexample,
+        type_errors: type_errors.iter().map(TypeErrorNote::from).collect(),
         seed: options.seed,
         image: parts.runtime.image().name().to_owned(),
         guest: GUEST_DIGEST[..16].to_owned(),
@@ -187,7 +192,7 @@ fn verify_inner(
         receipts: trial.receipts.into_inner(),
     };
     let fuel = proof.checks.iter().map(|check| check.fuel).max().unwrap_or(0);
-    attempted.set_proof(proof.verdict.name(), fuel, started.elapsed());
+    attempted.set_proof(proof.verdict.name(), fuel, took);
     // Strings, numbers and JSON always serialize.
     let body = serde_json::to_vec(&proof).unwrap_or_default();
     store.runs().insert_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;

@@ -12,6 +12,9 @@ use super::messages::error_text_for_code;
 use crate::operations::verify::VerifyError;
 use crate::verification::proof::{Check, CheckKind, CheckStatus, Counterexample, Proof, ProofStatus};
 
+/// The type errors that a text has.
+const MAX_TYPE_ERRORS: usize = 10;
+
 #[cfg(feature = "proof")]
 impl VerifyError {
     /// Returns the answer of a refused verification.
@@ -34,6 +37,14 @@ impl Proof {
         for check in &self.checks {
             // Writing to a string does not fail.
             let _ = write!(text, "\n- {}", check_text(check, lang));
+        }
+        for (index, error) in self.type_errors.iter().take(MAX_TYPE_ERRORS).enumerate() {
+            let gap = if index == 0 { "\n\n" } else { "\n" };
+            let _ = write!(text, "{gap}{}{}{}", tr!(lang, "type error"), lang.colon(), error.to_text(lang));
+        }
+        let more = self.type_errors.len().saturating_sub(MAX_TYPE_ERRORS);
+        if more > 0 {
+            let _ = write!(text, "\n{}", tr!(lang, "{more} more", more));
         }
         if let Some(found) = &self.counterexample {
             text.push_str("\n\n");

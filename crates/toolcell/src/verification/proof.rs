@@ -34,7 +34,8 @@ mod trial;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use toolcell_i18n::Message;
+use toolcell_analysis::Finding;
+use toolcell_i18n::{Lang, Message};
 
 pub use examples::ExampleComparison;
 pub(crate) use examples::compare_examples;
@@ -76,6 +77,9 @@ pub struct Proof {
     /// The first input that fails a check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
+    /// What a type checker says about the source, if there is one. It does not decide the status.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub type_errors: Vec<TypeErrorNote>,
     /// The seed of the generated inputs.
     pub seed: u64,
     /// The guest image.
@@ -203,6 +207,36 @@ pub struct Counterexample {
     /// The line and column in the source, if the tool threw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<(u32, u32)>,
+}
+
+/// What a type checker says about a place in a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeErrorNote {
+    /// The message. A stored one is in English.
+    #[serde(deserialize_with = "stored_message")]
+    pub message: Message,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// What to do about it, in English.
+    pub suggestion: String,
+}
+
+impl From<&Finding> for TypeErrorNote {
+    fn from(finding: &Finding) -> Self {
+        let Finding { message, suggestion, location, .. } = finding;
+        let (message, suggestion) = (message.clone(), (*suggestion).to_owned());
+        Self { message, line: location.line, column: location.column, suggestion }
+    }
+}
+
+impl TypeErrorNote {
+    /// Returns the place and the message as one line.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        format!("{}:{} {}", self.line, self.column, self.message.to_text(lang))
+    }
 }
 
 /// A run of a verification: its parameters and its result.
