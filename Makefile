@@ -81,9 +81,10 @@ types_flags := --locked --package toolcell-types --ignore-rust-version
 types: ## Build the type checker, a program of its own (5 minutes of processor time)
 	cargo build --profile types --features checker $(types_flags)
 
-test-types: types ## Test it with labelled and with hostile sources (Linux)
+test-types: types ## Test it, and TypeScript's own compiler, with labelled and with hostile sources (Linux; the compiler needs npm)
 	cargo build --workspace --bins --locked
-	TOOLCELL_TYPES="$$(realpath "$${CARGO_TARGET_DIR:-target}")/types/toolcell-types" cargo test --workspace --locked --test worker --test types -- --nocapture
+	tsc=$$(tests/types/tsc/install) && TOOLCELL_TEST_TSC="$$tsc" \
+	  TOOLCELL_TYPES="$$(realpath "$${CARGO_TARGET_DIR:-target}")/types/toolcell-types" cargo test --workspace --locked --test worker --test types -- --nocapture
 
 lint-types: ## Check it with clippy, which the workspace does without the checker
 	cargo clippy --all-targets --test worker --features checker $(types_flags) -- --deny warnings

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use toolcell::{Approver, Hooks, Lang, SecretName, Toolbox, ToolboxConfig};
+use toolcell::{Approver, Hooks, Lang, SecretName, Toolbox, ToolboxConfig, TypeCheckerProgram};
 
 use crate::failure::Failure;
 use crate::host::{Callback, DeclaredFunction, Host, HostApprover, add_hooks};
@@ -37,7 +37,8 @@ impl Session {
             .map_err(|error| Failure::from_error(&error, error.code(), error.hint(), lang))?;
         add_hooks(&mut hooks, options.hooks, host, lang)?;
         let functions = options.functions.into_iter().map(|one| one.check(lang)).collect::<Result<Vec<_>, _>>()?;
-        let mut config = ToolboxConfig { sandbox, policy, hooks, ..ToolboxConfig::default() };
+        let type_checker = policy.type_compiler().map(TypeCheckerProgram::from);
+        let mut config = ToolboxConfig { sandbox, policy, hooks, type_checker, ..ToolboxConfig::default() };
         if let Some(cwd) = options.cwd {
             config.cwd = cwd;
         }

@@ -6,9 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolcell::policy::OnAuditFailure;
+use toolcell::policy::{OnAuditFailure, Policy};
 use toolcell::store::{Notice, OpenError, StoreAccess};
-use toolcell::{SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError, escape_control_chars};
+use toolcell::{
+    SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError, TypeCheckerProgram, escape_control_chars,
+};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message, msgid};
 
@@ -76,17 +78,20 @@ pub(crate) fn build_config(sandbox: SandboxConfig, rules: &PolicyFiles) -> Resul
     // Secrets come from this process's environment only.
     let secrets = Arc::new(|name: &SecretName| std::env::var(format!("TOOLCELL_SECRET_{name}")).ok());
     let protected = rules.protected_paths()?;
-    let type_checker = type_checker();
+    let type_checker = type_checker(Some(&policy));
     Ok(ToolboxConfig { sandbox, policy, hooks, secrets, protected, type_checker, ..ToolboxConfig::default() })
 }
 
-/// Returns the program that checks types: the one that `TOOLCELL_TYPES` names, which may be none, or the one beside this
-/// program.
-pub(crate) fn type_checker() -> Option<PathBuf> {
+/// Returns the program that checks types: `toolcell-types`, which `TOOLCELL_TYPES` names or which is beside this program, or
+/// else the compiler that the policy names. An empty `TOOLCELL_TYPES` names none.
+pub(crate) fn type_checker(policy: Option<&Policy>) -> Option<TypeCheckerProgram> {
     if let Some(named) = std::env::var_os("TOOLCELL_TYPES") {
-        return Some(PathBuf::from(named)).filter(|named| !named.as_os_str().is_empty());
+        return Some(PathBuf::from(named))
+            .filter(|named| !named.as_os_str().is_empty())
+            .map(TypeCheckerProgram::Worker);
     }
-    let beside =
-        std::env::current_exe().ok()?.with_file_name(format!("toolcell-types{}", std::env::consts::EXE_SUFFIX));
-    beside.is_file().then_some(beside)
+    let name = format!("toolcell-types{}", std::env::consts::EXE_SUFFIX);
+    let beside = std::env::current_exe().ok().map(|program| program.with_file_name(name));
+    let worker = beside.filter(|program| program.is_file()).map(TypeCheckerProgram::Worker);
+    worker.or_else(|| policy.and_then(Policy::type_compiler).map(TypeCheckerProgram::from))
 }

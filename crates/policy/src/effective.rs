@@ -15,6 +15,7 @@ use crate::grant_rules::Rule;
 use crate::limits::Limit;
 use crate::provenance::{Effective, Origin, Setting, toml_list, toml_string};
 use crate::servers::ServerDefinition;
+use crate::types::TypeCompiler;
 use crate::{OnAuditFailure, Policy};
 
 impl Policy {
@@ -63,7 +64,16 @@ impl Policy {
             let (used, place) = own.map_or_else(|| ("none".to_owned(), Origin::BuiltIn), |own| (own.value, own.origin));
             Setting { key, value: used, origin: place, ignored: vec![(value, origin)] }
         }));
+        settings.extend(self.types_setting());
         settings
+    }
+
+    /// Returns the row of the compiler that checks types, if a file names one.
+    fn types_setting(&self) -> Option<Setting> {
+        let ignored: Vec<Setting> = self.ignored_types.iter().map(TypeCompiler::to_setting).collect();
+        let none = |named: &Setting| Setting { value: "none".to_owned(), origin: Origin::BuiltIn, ..named.clone() };
+        let used = self.types.as_ref().map(TypeCompiler::to_setting).or_else(|| ignored.first().map(none))?;
+        Some(Setting { ignored: ignored.into_iter().map(|named| (named.value, named.origin)).collect(), ..used })
     }
 
     /// Returns one row per reserved name; one empty row if no name is reserved.

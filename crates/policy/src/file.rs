@@ -32,6 +32,7 @@ use crate::provenance::{Layer, Sourced, toml_key};
 use crate::raw::{RawContents, RawExternalRule, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
 use crate::schema::SCHEMA;
 use crate::servers::ServerDefinition;
+use crate::types::TypeCompiler;
 
 /// The maximum size of a file in bytes. A project's file is untrusted.
 const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -75,6 +76,7 @@ pub struct PolicyFile {
     pub(super) flows: Vec<Sourced<FlowRule>>,
     pub(super) declassifications: Vec<Declassification>,
     pub(super) servers: Vec<ServerDefinition>,
+    pub(super) types: Option<TypeCompiler>,
 }
 
 impl PolicyFile {
@@ -174,6 +176,7 @@ impl PolicyParser<'_> {
             flows: self.parse_flows(form.flows),
             declassifications: self.parse_declassifications(form.declassify),
             servers: self.parse_servers(form.servers),
+            types: self.parse_types(form.types),
         }
     }
 

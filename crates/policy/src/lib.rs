@@ -25,6 +25,7 @@ mod servers;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ pub use server_auth::{OAuth, OAuthClient, OAuthGrant, ServerAuth};
 pub use servers::{ServerDefinition, ServerHints, ServerTransport, Template};
 pub use suggest::{SuggestedArgument, suggest_arguments, suggest_grant};
 pub use toolcell_tool::Grants;
+pub use types::TypeCompiler;
 
 /// The default of `reflection.failures` and `reflection.repetitions`. (The contract says 2 and 3.)
 const DEFAULT_REFLECTION_THRESHOLD: u64 = 2;
@@ -114,6 +116,9 @@ pub struct Policy {
     servers: Vec<ServerDefinition>,
     /// The servers that projects define, which are ignored.
     ignored_servers: Vec<ServerDefinition>,
+    types: Option<TypeCompiler>,
+    /// The compilers that projects name, which are ignored.
+    ignored_types: Vec<TypeCompiler>,
     files: Vec<(Layer, Arc<Path>)>,
 }
 
@@ -138,6 +143,8 @@ impl Default for Policy {
             flows: FlowPolicy::default(),
             servers: Vec::new(),
             ignored_servers: Vec::new(),
+            types: None,
+            ignored_types: Vec::new(),
             files: Vec::new(),
         }
     }
@@ -188,8 +195,14 @@ impl Policy {
         self.external_tools.apply(file.external_default.as_ref(), file.external_rules);
         self.flows.apply(file.flows, file.declassifications);
         match file.layer {
-            Layer::User => self.servers.extend(file.servers),
-            Layer::Project => self.ignored_servers.extend(file.servers),
+            Layer::User => {
+                self.servers.extend(file.servers);
+                self.types = file.types.or_else(|| self.types.take());
+            }
+            Layer::Project => {
+                self.ignored_servers.extend(file.servers);
+                self.ignored_types.extend(file.types);
+            }
         }
         self.files.push((file.layer, file.path));
         Ok(())
@@ -390,6 +403,12 @@ impl Policy {
     #[must_use]
     pub fn servers(&self) -> &[ServerDefinition] {
         &self.servers
+    }
+
+    /// Returns the compiler of TypeScript that the user names to check types.
+    #[must_use]
+    pub const fn type_compiler(&self) -> Option<&TypeCompiler> {
+        self.types.as_ref()
     }
 
     /// Returns the JSON Schema of a policy file, for editors.

@@ -18,6 +18,7 @@ use crate::flows::{RawDeclassification, RawFlow};
 use crate::limits::{DEFAULT_MAX_TOOLS, Limit, MAX_TOOLS_LIMIT};
 use crate::raw_grants::RawRule;
 use crate::servers::RawServer;
+use crate::types::RawTypes;
 
 /// The rights and limits of the tools that agents write. A project's file can only narrow what the
 /// user's file allows.
@@ -63,6 +64,8 @@ pub(super) struct RawPolicy {
     /// user's file defines servers.
     #[schemars(with = "BTreeMap<String, RawServer>")]
     pub(super) servers: BTreeMap<Spanned<String>, RawServer>,
+    /// How the types of sources are checked. Only the user's file names a program for that.
+    pub(super) types: RawTypes,
 }
 
 /// A language of messages.

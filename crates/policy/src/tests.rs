@@ -7,6 +7,7 @@ mod grants;
 mod layers;
 mod schema;
 mod servers;
+mod types;
 
 use std::path::Path;
 
@@ -100,6 +101,8 @@ tools = ["bash"]
 args = { command = ["git *"] }
 decision = "allow"
 reason = "git is fine"
+[types]
+command = ["tsc"]
 "#;
 
 fn user(text: &str) -> Result<PolicyFile, PolicyError> {

@@ -233,6 +233,6 @@ pub use toolcell_tool::{
     SecretGrant, SecretName, ServerName, ServerToolName, ServerTools, ServersGrant, Status, ToolId, ToolMetadata,
     ToolName, ToolSpec,
 };
-pub use type_check::{TypeCheckRequest, TypeChecker};
+pub use type_check::{TypeCheckRequest, TypeChecker, TypeCheckerProgram};
 pub use verification::EquivalentTool;
 pub use vet::{Refusal, VettedTool, vet};

@@ -62,7 +62,7 @@ use crate::records::Recorder;
 #[cfg(feature = "proof")]
 use crate::request::RetireTools;
 use crate::request::{CreateTool, DeleteTool, ListTools, RunCode, RunTool};
-use crate::type_check::TypeChecker;
+use crate::type_check::{TypeChecker, TypeCheckerProgram};
 use crate::verification::proof::Proof;
 
 /// The configuration of a [`Toolbox`].
@@ -88,8 +88,8 @@ pub struct ToolboxConfig {
     /// Paths that no tool may change, whatever it is granted, in addition to the store, the policy,
     /// the programs of its hooks and this program.
     pub protected: Vec<ProtectedPath>,
-    /// The program that checks the types of sources (`toolcell-types`). The default checks none.
-    pub type_checker: Option<PathBuf>,
+    /// The program that checks the types of sources. The default checks none.
+    pub type_checker: Option<TypeCheckerProgram>,
 }
 
 impl Default for ToolboxConfig {

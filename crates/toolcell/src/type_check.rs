@@ -1,33 +1,41 @@
-//! Type checks of sources, in a worker process (`toolcell-types`).
+//! Type checks of sources, by a worker process (`toolcell-types`) or by the compiler of TypeScript 7 (`tsc`).
 //!
 //! ```text
 //! source, declarations of what the cell has with the requested capabilities, contract of `execute`
-//!     → worker → TypeScript's diagnostics → findings
+//!     → worker or compiler → TypeScript's diagnostics → findings
 //! ```
 //!
-//! A type error is a finding, and not a wall: the tool is created and runs all the same. Without a worker nothing is
+//! A type error is a finding, and not a wall: the tool is created and runs all the same. Without a program nothing is
 //! checked, and nothing else changes.
 //!
-//! Invariant: the worker is trusted with nothing. It is killed when it does not answer in time, its answers are bounded,
-//! and what they say is text.
+//! Invariant: the program is trusted with nothing that a source could make it do. It is killed when it does not answer in
+//! time, its answers are bounded, and what they say is text.
 
+mod compiler;
 mod contract;
 mod declarations;
+mod limiter;
 mod worker;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, EntryPoint, Finding, has_types};
 use toolcell_i18n::{Message, message, msgid};
+use toolcell_policy::TypeCompiler;
 use toolcell_types::{TypeDiagnostic, TypedFile};
 
 #[cfg(feature = "servers")]
 pub(crate) use declarations::ANY_SERVER;
 
-use worker::{Answer, Worker};
+use compiler::Compiler;
+use limiter::Limiter;
+use worker::Workers;
 
+/// The checks that run at once. A check may take two seconds of a processor and half a GiB, and a model's session hands over
+/// one source after the other; a second one keeps a source that is too complex from holding up those of other sessions.
+const MAX_CHECKS: usize = 2;
 /// The name of a source in a request.
 const SOURCE: &str = "tool.ts";
 /// The name of the contract in a request.
@@ -39,12 +47,55 @@ const IN_PACKAGES: [i32; 3] = [2_503, 2_694, 2_709];
 /// The name cannot be found, perhaps with a suggestion. That is all that is told of plain JavaScript.
 const UNKNOWN_NAMES: [i32; 5] = [2_304, 2_552, 2_580, 2_584, 2_591];
 
-/// Checks the types of sources with the program `toolcell-types`, which it starts when it is needed.
+/// A program that checks types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypeCheckerProgram {
+    /// `toolcell-types`, at this path.
+    Worker(PathBuf),
+    /// The compiler of TypeScript 7, which is started for each check.
+    Compiler {
+        /// The program and its first arguments. No shell interprets them.
+        command: Vec<String>,
+        /// The folder that a program path with `/` is relative to. A name is looked up in `PATH`.
+        folder: PathBuf,
+    },
+}
+
+impl From<&TypeCompiler> for TypeCheckerProgram {
+    fn from(named: &TypeCompiler) -> Self {
+        Self::Compiler { command: named.command.clone(), folder: named.folder.clone() }
+    }
+}
+
+impl fmt::Display for TypeCheckerProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worker(path) => path.display().fmt(f),
+            Self::Compiler { command, .. } => f.write_str(&command.join(" ")),
+        }
+    }
+}
+
+/// Checks the types of sources with a program, which it starts when it is needed.
 #[derive(Debug)]
 pub struct TypeChecker {
-    program: PathBuf,
-    /// The worker that has answered last; its libraries are parsed.
-    worker: Mutex<Option<Worker>>,
+    backend: Backend,
+    limiter: Limiter,
+}
+
+#[derive(Debug)]
+enum Backend {
+    Workers(Workers),
+    Compiler(Compiler),
+}
+
+/// What came of a check.
+enum Answer {
+    Checked(Vec<TypeDiagnostic>),
+    /// It took too long, or too much memory.
+    TooComplex,
+    /// The program cannot be run, or is not the right one.
+    Failed(Message),
 }
 
 /// A source to check, and what is known of it.
@@ -68,53 +119,57 @@ pub struct TypeCheckRequest<'a> {
 impl TypeChecker {
     /// Creates a checker that runs this program.
     #[must_use]
-    pub const fn new(program: PathBuf) -> Self {
-        Self { program, worker: Mutex::new(None) }
+    pub fn new(program: TypeCheckerProgram) -> Self {
+        let backend = match program {
+            TypeCheckerProgram::Worker(path) => Backend::Workers(Workers::new(path)),
+            TypeCheckerProgram::Compiler { command, folder } => Backend::Compiler(Compiler::new(command, folder)),
+        };
+        Self { backend, limiter: Limiter::new(MAX_CHECKS) }
     }
 
-    /// Returns the program.
-    #[must_use]
-    pub fn program(&self) -> &Path {
-        &self.program
-    }
-
-    /// Whether the program is there, and checks types.
-    #[must_use]
-    pub fn works(&self) -> bool {
-        let (source, capabilities) = ("const a: string = 1", &Capabilities::default());
-        let (answer, _) = self.ask(&TypeCheckRequest {
-            source,
+    /// Finds out whether the program checks types. Returns the version of TypeScript, if the program tells it.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn probe(&self) -> Result<Option<String>, Message> {
+        let found = self.check(&TypeCheckRequest {
+            source: "const a: string = 1",
             entry_point: None,
-            capabilities,
+            capabilities: &Capabilities::default(),
             parameters: None,
             returns: None,
             servers: "",
-        });
-        matches!(answer, Answer::Checked(diagnostics) if diagnostics.len() == 1)
+        })?;
+        if found.len() != 1 {
+            return Err(message!("it does not find a type error that is there"));
+        }
+        match &self.backend {
+            Backend::Workers(_) => Ok(None),
+            Backend::Compiler(compiler) => compiler.version().map(|version| Some(version.to_owned())),
+        }
     }
 
     /// Checks a source. Returns what is wrong, or that it cannot be checked; nothing if it has no type errors.
-    #[must_use]
-    pub fn check(&self, request: &TypeCheckRequest<'_>) -> Vec<Finding> {
+    ///
+    /// # Errors
+    /// Why types are not checked: the program is missing, fails, or is not the right one.
+    pub fn check(&self, request: &TypeCheckRequest<'_>) -> Result<Vec<Finding>, Message> {
         let (answer, line) = self.ask(request);
         match answer {
             Answer::Checked(diagnostics) => {
                 let is_typed = has_types(request.source);
                 let told = diagnostics.iter().filter(|diagnostic| is_told(diagnostic, request.source, is_typed));
-                told.filter_map(|diagnostic| to_finding(request, diagnostic, line)).collect()
+                Ok(told.filter_map(|diagnostic| to_finding(request, diagnostic, line)).collect())
             }
             Answer::TooComplex => {
                 let message = message!("has types that are too complex to be checked");
-                vec![Finding::from_type_checker(request.source, (1, 1), message, msgid!("simplify the types"))]
+                Ok(vec![Finding::from_type_checker(request.source, (1, 1), message, msgid!("simplify the types"))])
             }
-            Answer::Failed(why) => {
-                tracing::warn!(program = %self.program.display(), why, "types are not checked");
-                Vec::new()
-            }
+            Answer::Failed(why) => Err(why),
         }
     }
 
-    /// Asks the worker; returns its answer, and the line of `execute`.
+    /// Asks the program; returns its answer, and the line of `execute`.
     fn ask(&self, request: &TypeCheckRequest<'_>) -> (Answer, u32) {
         let file = |name: &str, text: String| TypedFile { name: name.to_owned(), text };
         let contract = contract::write(request);
@@ -123,13 +178,11 @@ impl TypeChecker {
             file("toolcell.d.ts", declarations::narrow(request.capabilities, request.servers)),
         ];
         files.extend(contract.text.map(|text| file(CONTRACT, text)));
-        let mut kept = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-        // A worker that was kept may have died meanwhile: another one is tried once.
-        let is_kept = kept.is_some();
-        let mut answer = Worker::ask(&mut kept, &self.program, &files);
-        if is_kept && matches!(answer, Answer::Failed(_)) {
-            answer = Worker::ask(&mut kept, &self.program, &files);
-        }
+        let _permit = self.limiter.acquire();
+        let answer = match &self.backend {
+            Backend::Workers(workers) => workers.ask(&files),
+            Backend::Compiler(compiler) => compiler.ask(&files),
+        };
         (answer, contract.line)
     }
 }

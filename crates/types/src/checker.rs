@@ -14,18 +14,10 @@ use tsr_tsoptions::ParsedCommandLine;
 
 use crate::host::{self, Host};
 use crate::protocol::{
-    CheckRequest, DiagnosticCategory, MAX_DIAGNOSTICS, MAX_FILES, TypeDiagnostic, TypedFile, sanitize,
+    CheckRequest, DiagnosticCategory, LIBRARIES, MAX_DIAGNOSTICS, MAX_FILES, TypeDiagnostic, TypedFile,
+    sanitize_message,
 };
 
-/// The standard library of the cell's engine, QuickJS-ng.
-const LIBRARIES: [&str; 6] = [
-    "lib.es2025.d.ts",
-    "lib.esnext.array.d.ts",
-    "lib.esnext.collection.d.ts",
-    "lib.esnext.disposable.d.ts",
-    "lib.esnext.error.d.ts",
-    "lib.esnext.typedarrays.d.ts",
-];
 /// Bytes of the name of a file.
 const MAX_NAME_BYTES: usize = 64;
 /// The ending of a file of declarations.
@@ -124,7 +116,7 @@ fn validate(files: &[TypedFile]) -> Result<(), CheckError> {
 
 fn program_options(files: &[TypedFile]) -> ProgramOptions {
     let options = CompilerOptions {
-        lib: Some(LIBRARIES.map(|name| JsString::from_bytes(name.as_bytes())).to_vec()),
+        lib: Some(LIBRARIES.map(|name| JsString::from_bytes(format!("lib.{name}.d.ts").into_bytes())).to_vec()),
         target: ScriptTarget::ES2025,
         module: ModuleKind::ESNEXT,
         module_resolution: ModuleResolutionKind::BUNDLER,
@@ -158,7 +150,7 @@ fn describe(writer: &mut DiagnosticWriter<'_>, diagnostic: &Diagnostic) -> Resul
         _ => DiagnosticCategory::Message,
     };
     let text = writer.flatten(diagnostic, b"\n")?;
-    let message = sanitize(&String::from_utf8_lossy(&text));
+    let message = sanitize_message(&String::from_utf8_lossy(&text));
     let mut found = TypeDiagnostic { file: None, line: 0, column: 0, code: diagnostic.code, message, category };
     if let Some(file) = writer.file(diagnostic)? {
         let (line, column) = file.line_and_character(diagnostic.loc.pos())?;

@@ -34,8 +34,8 @@ mod confine;
 mod seccomp;
 
 pub use protocol::{
-    CheckReply, CheckRequest, DiagnosticCategory, MAX_DIAGNOSTICS, MAX_FILES, MAX_MESSAGE_CHARS, MAX_REQUEST_BYTES,
-    TypeDiagnostic, TypedFile,
+    CheckReply, CheckRequest, DiagnosticCategory, LIBRARIES, MAX_DIAGNOSTICS, MAX_FILES, MAX_MESSAGE_CHARS,
+    MAX_REQUEST_BYTES, TypeDiagnostic, TypedFile, sanitize_message,
 };
 #[cfg(feature = "checker")]
 pub use worker::{WorkerError, serve};

@@ -11,6 +11,10 @@ pub const MAX_DIAGNOSTICS: usize = 50;
 /// Characters of a message. A longer one ends with `…`.
 pub const MAX_MESSAGE_CHARS: usize = 1_000;
 
+/// The libraries of ECMAScript that a source sees, as the option `lib` names them: those of the cell's engine, QuickJS-ng.
+pub const LIBRARIES: [&str; 6] =
+    ["es2025", "esnext.array", "esnext.collection", "esnext.disposable", "esnext.error", "esnext.typedarrays"];
+
 /// The files to check together, as one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,9 +84,9 @@ pub enum DiagnosticCategory {
     Message,
 }
 
-/// Bounds a message, and replaces its control characters.
-#[cfg(any(feature = "checker", test))]
-pub(crate) fn sanitize(text: &str) -> String {
+/// Bounds a message to [`MAX_MESSAGE_CHARS`], and replaces its control characters other than the line feed by U+FFFD.
+#[must_use]
+pub fn sanitize_message(text: &str) -> String {
     let mut chars =
         text.chars().map(|char| if char.is_control() && char != '\n' { char::REPLACEMENT_CHARACTER } else { char });
     let mut message: String = chars.by_ref().take(MAX_MESSAGE_CHARS).collect();
@@ -111,8 +115,8 @@ mod tests {
 
     #[test]
     fn messages_are_bounded_and_have_no_control_characters() {
-        assert_eq!(sanitize("a\n  b\u{1b}[31m\r\u{85}"), "a\n  b\u{fffd}[31m\u{fffd}\u{fffd}");
-        assert_eq!(sanitize(&"é".repeat(1_000)), "é".repeat(1_000));
-        assert_eq!(sanitize(&"é".repeat(1_001)), format!("{}…", "é".repeat(999)));
+        assert_eq!(sanitize_message("a\n  b\u{1b}[31m\r\u{85}"), "a\n  b\u{fffd}[31m\u{fffd}\u{fffd}");
+        assert_eq!(sanitize_message(&"é".repeat(1_000)), "é".repeat(1_000));
+        assert_eq!(sanitize_message(&"é".repeat(1_001)), format!("{}…", "é".repeat(999)));
     }
 }

@@ -82,5 +82,5 @@ fn answer(checker: &mut Checker, mut input: impl BufRead, mut output: impl Write
 }
 
 fn failed(error: &dyn std::error::Error) -> CheckReply {
-    CheckReply::Failed { error: crate::protocol::sanitize(&error.to_string()) }
+    CheckReply::Failed { error: crate::protocol::sanitize_message(&error.to_string()) }
 }

@@ -711,9 +711,57 @@ fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hook
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
         let output = home.run_with_env(&words, &[("PATH", &*path)]);
         let expected = String::from_utf8_lossy(&output.stdout);
-        let is_refused = expected.contains("a folder in the `PATH` of hooks and servers (");
+        let is_refused = expected.contains("a folder in which programs are looked up (`PATH`) (");
         assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{expected}");
     }
+}
+
+/// A project's file starts no program: a checkout that is only looked at would run one.
+#[test]
+fn only_the_user_names_the_program_that_checks_types() {
+    let place = PolicyFixture::new("", "");
+    let (script, ran) = (place.text("types.sh"), place.path("ran"));
+    let text = format!(
+        "touch {}\nif [ \"$1\" = --version ]; then echo 'Version 7.0.2'; exit; fi\nfor file; do case $file in tool.*) \
+         echo \"$file(1,7): error TS2304: Cannot find name 'x'.\";; esac; done\nexit 1\n",
+        ran.display()
+    );
+    fs::write(&script, text).unwrap();
+    let policy = format!("[types]\ncommand = [\"/bin/sh\", {script:?}]\n");
+    let source = place.text("twice.js");
+    let check = || place.on(&["check", &source, "--json"]);
+    let without = check();
+    assert!(!without.out.contains("typeErrors"), "{}", without.out);
+    fs::write(place.path("project/toolcell.toml"), &policy).unwrap();
+    let ignored = check();
+    assert_eq!((ignored.status, &ignored.out, &ignored.err), (without.status, &without.out, &without.err));
+    assert_eq!(place.on(&["create", &source, "--description", "Doubles"]).status, 0);
+    assert!(!ran.exists());
+    fs::write(place.path(place.user), &policy).unwrap();
+    let found = &check().json()["typeErrors"][0];
+    assert_eq!((&found["message"], &found["column"]), (&"TS2304: Cannot find name 'x'.".into(), &7.into()));
+    assert!(ran.exists());
+    // Where it does not work, everything else does.
+    fs::write(place.path(place.user), "[types]\ncommand = [\"./nothing\"]\n").unwrap();
+    let broken = check();
+    assert_eq!((broken.status, &broken.out), (without.status, &without.out));
+    let note = "note: types are not checked: there is no program `./nothing`: npm install --global typescript@7\n";
+    assert_eq!(broken.err, note);
+    let doctor = place.on(&["doctor"]);
+    let why = "not checked: ./nothing does not work: there is no program `./nothing`: npm install";
+    assert!(doctor.out.contains(why), "{}", doctor.out);
+}
+
+/// A tool that could replace the program would run outside of its cell.
+#[test]
+fn the_program_that_checks_types_is_not_granted() {
+    let place = PolicyFixture::new("", "");
+    fs::create_dir(place.path("bin")).unwrap();
+    fs::write(place.path("bin/tsc"), "").unwrap();
+    let policy = policy_with_files(&place.text("bin")) + "[types]\ncommand = [\"./bin/tsc\"]\n";
+    fs::write(place.path(place.user), policy).unwrap();
+    let refused = place.on(&["create", &place.text("twice.js"), "--description", "Doubles"]);
+    assert!(refused.status != 0 && refused.err.contains("the program that checks types ("), "{}", refused.err);
 }
 
 #[test]

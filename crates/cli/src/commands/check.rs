@@ -9,7 +9,7 @@ use toolcell::{
     Analysis, Capabilities, Draft, Lang, Localize, Severity, TypeCheckRequest, TypeChecker, analyze,
     escape_control_chars,
 };
-use toolcell_i18n::tr;
+use toolcell_i18n::{message, tr};
 
 use crate::args::{CheckArgs, Format, parse_capabilities};
 use crate::commands::analysis_response::{AnalysisResponse, problem_responses, type_error_responses};
@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
+use crate::policy_files::PolicyFiles;
 use crate::render::findings::{CheckFailure, CheckedFile, render_finding, render_problem, renderer};
 use crate::render::progress::Progress;
 use crate::render::sarif;
@@ -26,9 +27,11 @@ use crate::streams::Streams;
 const MAX_FOLDER_DEPTH: usize = 16;
 
 pub(crate) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, lang, .. } = *context;
+    let Context { ref mut streams, ref policy, format, lang, .. } = *context;
     let declared = args.capabilities()?;
-    let types = crate::toolbox::type_checker().map(TypeChecker::new);
+    // An invalid policy is not an error of this command.
+    let policy = policy.as_ref().ok().map(PolicyFiles::policy);
+    let types = crate::toolbox::type_checker(policy).map(TypeChecker::new);
     let paths = expand_paths(&args.paths)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(tr!(lang, "checking")));
     let checked = paths.iter().map(|path| {
@@ -53,6 +56,9 @@ pub(crate) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, C
         Format::Text => print_text(&checked, args.quiet, lang, streams)?,
     }
     streams.output.flush()?;
+    if let Some(why) = checked.iter().find_map(|one| one.unchecked_types.as_ref()) {
+        streams.print_note(&message!("types are not checked: {why}", why), lang)?;
+    }
     Ok(if checked.iter().all(CheckedFile::passes) { Exit::Done } else { Exit::Refused })
 }
 
@@ -109,13 +115,19 @@ fn check_file(
         Err(error) => {
             let source = String::from_utf8_lossy(&bytes).into_owned();
             let analysis = Err(CheckFailure::InvalidDraft(error));
-            return Ok(CheckedFile { path: path.to_owned(), source, analysis, type_errors: Vec::new() });
+            return Ok(CheckedFile {
+                path: path.to_owned(),
+                source,
+                analysis,
+                type_errors: Vec::new(),
+                unchecked_types: None,
+            });
         }
     };
     let beside = if declared.is_none() && path != "-" { read_declared_capabilities(path)? } else { None };
     let declared = declared.or(beside.as_ref());
     let analysis = analyze(draft.source(), draft.language(), declared).map_err(CheckFailure::Rejected);
-    let type_errors = match (types, &analysis) {
+    let types = match (types, &analysis) {
         (Some(types), Ok(analysis)) => types.check(&TypeCheckRequest {
             source: draft.source(),
             entry_point: analysis.entry_point,
@@ -124,9 +136,13 @@ fn check_file(
             returns: None,
             servers: "",
         }),
-        _ => Vec::new(),
+        _ => Ok(Vec::new()),
     };
-    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis, type_errors })
+    let (type_errors, unchecked_types) = match types {
+        Ok(found) => (found, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
+    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis, type_errors, unchecked_types })
 }
 
 /// Reads the `capabilities` of the JSON file beside a source.

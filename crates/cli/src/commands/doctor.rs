@@ -17,7 +17,7 @@ mod store;
 use serde::Serialize;
 use toolcell::{
     Budget, CallContext, Draft, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Interruption, Outcome, Params, Precheck,
-    Report, SandboxConfig, Toolbox, TypeChecker, escape_control_chars,
+    Report, SandboxConfig, Toolbox, TypeChecker, TypeCheckerProgram, escape_control_chars,
 };
 use toolcell_i18n::{Lang, Message, message, tr};
 
@@ -25,6 +25,7 @@ use crate::args::DoctorArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::policy_files::PolicyFiles;
 use crate::render::label::{label, pad};
 use crate::render::progress::with_progress;
 use crate::response::ErrorResponse;
@@ -52,11 +53,50 @@ struct Findings {
     machine: Machine,
     jail: JailFindings,
     store: StoreFindings,
-    /// The program that checks types, if it does.
-    types: Option<String>,
-    #[serde(skip)]
-    broken_types: Option<String>,
+    #[serde(flatten)]
+    types: TypesFindings,
     missing: Vec<MissingFeature>,
+}
+
+/// What checks types.
+#[derive(Debug, Default, Serialize)]
+struct TypesFindings {
+    /// The program, if it works.
+    types: Option<String>,
+    /// Its version of TypeScript, if it is the compiler that the policy names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typescript: Option<String>,
+    /// The program that does not work, and why.
+    #[serde(skip)]
+    broken: Option<(String, Message)>,
+}
+
+impl TypesFindings {
+    fn probe(program: Option<TypeCheckerProgram>) -> Self {
+        let Some(program) = program else { return Self::default() };
+        let name = program.to_string();
+        match TypeChecker::new(program).probe() {
+            Ok(typescript) => Self { types: Some(name), typescript, broken: None },
+            Err(why) => Self { broken: Some((name, why)), ..Self::default() },
+        }
+    }
+
+    fn description(&self, lang: Lang) -> String {
+        let text = match self {
+            Self { types: Some(program), typescript: Some(version), .. } => format!("{program} (TypeScript {version})"),
+            Self { types: Some(program), .. } => program.clone(),
+            Self { broken: Some((program, why)), .. } => {
+                tr!(lang, "not checked: {program} does not work: {why}", program, why)
+            }
+            _ => tr!(
+                lang,
+                "not checked: put `toolcell-types` beside this program, name it in TOOLCELL_TYPES, or name TypeScript 7 in \
+                 `types.command` of the policy"
+            )
+            .to_owned(),
+        };
+        escape_control_chars(&text)
+    }
 }
 
 /// The result of starting a sandbox and making a call in it.
@@ -190,10 +230,8 @@ pub(crate) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Exit, 
     });
     let found_out = sandbox.kind.filter(|kind| *kind == ImageKind::Roomy || !sandbox.passed_over.is_empty());
     let missing = find_missing(found_out, sandbox.deadlines, &machine, &store);
-    let checker = crate::toolbox::type_checker().map(TypeChecker::new);
-    let works = checker.as_ref().is_some_and(TypeChecker::works);
-    let checker = checker.map(|checker| checker.program().display().to_string());
-    let (types, broken_types) = if works { (checker, None) } else { (None, checker) };
+    let policy = context.policy.as_ref().ok().map(PolicyFiles::policy);
+    let types = TypesFindings::probe(crate::toolbox::type_checker(policy));
     let findings = Findings {
         works: matches!(sandbox.first_call, FirstCall::Passed),
         version: env!("CARGO_PKG_VERSION"),
@@ -204,7 +242,6 @@ pub(crate) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Exit, 
         jail: JailFindings::probe(config),
         store,
         types,
-        broken_types,
         missing,
     };
     let Context { ref mut streams, format, lang, .. } = *context;
@@ -240,15 +277,7 @@ fn print_text(findings: &Findings, lang: Lang, streams: &mut Streams<'_>) -> std
     }
     let jail = escape_control_chars(&findings.jail.description().to_text(lang));
     writeln!(streams.output, "{}", line(tr!(lang, "jail"), &jail))?;
-    let types = match (&findings.types, &findings.broken_types) {
-        (Some(program), _) => escape_control_chars(program),
-        (None, Some(program)) => {
-            tr!(lang, "not checked: {program} does not work", program = escape_control_chars(program))
-        }
-        (None, None) => {
-            tr!(lang, "not checked: put `toolcell-types` beside this program, or name it in TOOLCELL_TYPES").to_owned()
-        }
-    };
+    let types = findings.types.description(lang);
     writeln!(streams.output, "{}", line(tr!(lang, "doctor" => "types"), &types))?;
     findings.store.print(lang, streams)?;
     for missing in &findings.missing {

@@ -37,7 +37,13 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     let declared = (!shown.spec.capabilities().is_null()).then_some(&shown.requested);
     let analysis = analyze(shown.spec.source(), Language::Unknown, declared).map_err(CheckFailure::Rejected);
     let path = shown.entry.name.to_string();
-    let checked = CheckedFile { path, source: shown.spec.source().to_owned(), analysis, type_errors: Vec::new() };
+    let checked = CheckedFile {
+        path,
+        source: shown.spec.source().to_owned(),
+        analysis,
+        type_errors: Vec::new(),
+        unchecked_types: None,
+    };
     if format.is_json() {
         writeln!(streams.output, "{}", details_to_json(&shown, &checked))?;
         return Ok(Exit::Done);

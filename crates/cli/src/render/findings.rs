@@ -15,6 +15,8 @@ pub(crate) struct CheckedFile {
     pub(crate) analysis: Result<Analysis, CheckFailure>,
     /// What a type checker says, if there is one.
     pub(crate) type_errors: Vec<Finding>,
+    /// Why the type checker that there is says nothing.
+    pub(crate) unchecked_types: Option<toolcell::Message>,
 }
 
 /// The reason that there is no analysis.

@@ -24,7 +24,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
         "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
         "3:4: a policy has no `Limits`, did you mean `limits`? (known: `language`, `limits`, `ceilings`, `store`, \
          `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`, `external_tools`, `flows`, `declassify`, \
-         `servers`)",
+         `servers`, `types`)",
     );
     check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (known: `contents`, `required`)");
     check(

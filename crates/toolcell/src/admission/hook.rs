@@ -63,7 +63,7 @@ use runtime::HookRuntime;
 use tool::NoHookTools;
 use worker::{InvocationContext, LeakedThreads};
 
-pub(crate) use program::search_path;
+pub(crate) use program::{resolve_program, search_path};
 pub(crate) use tool::HookTools;
 
 /// The timeout of a hook for which none was set.

@@ -41,10 +41,18 @@ impl Resources {
                 all.extend(files.into_iter().map(|file| ProtectedPath::file(what.clone(), file)));
             }
         }
-        if !policy.hooks().is_empty() || !policy.servers().is_empty() || hooks.programs().next().is_some() {
+        if let Some(compiler) = policy.type_compiler() {
+            let what = message!("the program that checks types");
+            let files = ProgramFiles::for_command(&compiler.command, &compiler.folder).files;
+            all.extend(files.into_iter().map(|file| ProtectedPath::file(what.clone(), file)));
+        }
+        let starts_programs = !policy.hooks().is_empty() || !policy.servers().is_empty();
+        if starts_programs || policy.type_compiler().is_some() || hooks.programs().next().is_some() {
             let entries = search_path().into_iter();
             all.extend(
-                entries.map(|entry| ProtectedPath::file(msgid!("a folder in the `PATH` of hooks and servers"), entry)),
+                entries.map(|entry| {
+                    ProtectedPath::file(msgid!("a folder in which programs are looked up (`PATH`)"), entry)
+                }),
             );
         }
         // The path of a deleted program is unknown; then nothing starts it either.

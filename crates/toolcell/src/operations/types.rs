@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
+use toolcell_i18n::Message;
 use toolcell_tool::Draft;
 
 use crate::parts::Parts;
@@ -19,27 +20,37 @@ pub(crate) fn check_types(
 ) -> Vec<Finding> {
     let Some(types) = &parts.types else { return Vec::new() };
     let capabilities = tool.requested_capabilities();
-    types.check(&TypeCheckRequest {
+    let found = types.check(&TypeCheckRequest {
         source: tool.spec().source(),
         entry_point: Some(tool.entry_point()),
         capabilities,
         parameters,
         returns,
         servers: &declare_servers(parts, capabilities),
-    })
+    });
+    found_or_logged(found)
 }
 
 /// Checks the types of code that is not stored, which has these capabilities.
 pub(crate) fn check_code(parts: &Parts, draft: &Draft, capabilities: &Capabilities) -> Vec<Finding> {
     let Some(types) = &parts.types else { return Vec::new() };
     let Ok(analysis) = toolcell_analysis::analyze(draft.source(), draft.language(), None) else { return Vec::new() };
-    types.check(&TypeCheckRequest {
+    let found = types.check(&TypeCheckRequest {
         source: draft.source(),
         entry_point: analysis.entry_point,
         capabilities,
         parameters: None,
         returns: None,
         servers: &declare_servers(parts, capabilities),
+    });
+    found_or_logged(found)
+}
+
+/// Returns the findings. Where the program fails, there are none: that is no concern of who hands over a source.
+fn found_or_logged(found: Result<Vec<Finding>, Message>) -> Vec<Finding> {
+    found.unwrap_or_else(|why| {
+        tracing::warn!(%why, "types are not checked");
+        Vec::new()
     })
 }
 

@@ -165,7 +165,7 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 }
 
 /// Returns the executable file that would be started.
-pub(super) fn resolve_program(program: &str, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn resolve_program(program: &str, folder: &Path) -> Option<PathBuf> {
     let starts = |path: &PathBuf| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
