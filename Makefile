@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages clean
+.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages bench-servers clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -189,6 +189,11 @@ bench: ## Measure, and print a table of ratios
 
 bench-packages: $(if $(PACKAGES),,packages) ## Measure the packages for Python and Node in turns with their peers, which it installs (10 minutes)
 	tests/packages/bench/run "$(packages_in)"
+
+# Both in one build: neither gets features that it does not have elsewhere.
+bench-servers: ## Measure calls of an MCP server's tools in turns with modebox, which it installs (a quarter of an hour, most of it to build)
+	cargo build --release --locked --package toolcell-cli --package toolcell-bridge --bin toolcell --example echo
+	tests/bridge/run "$${CARGO_TARGET_DIR:-target}/release/toolcell" "$${CARGO_TARGET_DIR:-target}/release/examples/echo"
 
 clean: ## Remove what was built
 	cargo clean
