@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -37,13 +38,15 @@ pub(crate) struct LineReader<R> {
     length: usize,
     /// The number of messages that may come now, and when that was counted.
     allowance: (f64, Instant),
+    /// The number of messages that may come besides, because they may be answers.
+    answers: u32,
     blocked: Blocked,
     reason: EndReason,
 }
 
 impl<R> LineReader<R> {
     pub(crate) fn new(inner: R, reason: EndReason, blocked: Blocked) -> Self {
-        Self { inner, length: 0, allowance: (MESSAGE_BURST, Instant::now()), blocked, reason }
+        Self { inner, length: 0, allowance: (MESSAGE_BURST, Instant::now()), answers: 0, blocked, reason }
     }
 
     /// Returns what is wrong with what was read, if anything is.
@@ -58,21 +61,30 @@ impl<R> LineReader<R> {
         let lines = u32::try_from(read.split(|byte| *byte == b'\n').count() - 1).unwrap_or(u32::MAX);
         let (allowed, counted) = self.allowance;
         let earned = counted.elapsed().as_secs_f64() * MESSAGES_PER_SECOND;
-        let left = (allowed + earned).min(MESSAGE_BURST) - f64::from(lines);
+        // A message that this side sent may be answered at any time.
+        self.answers = self.answers.saturating_add(self.blocked.sent.swap(0, Ordering::Relaxed));
+        let unasked = lines.saturating_sub(self.answers);
+        self.answers = self.answers.saturating_sub(lines);
+        let left = (allowed + earned).min(MESSAGE_BURST) - f64::from(unasked);
         self.allowance = (left, Instant::now());
         if left < 0.0 {
             return Some("it floods this side with messages".to_owned());
         }
         // Each message may have to be answered, and answers that are not read pile up.
-        let blocked = self.blocked.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocked = self.blocked.since.lock().unwrap_or_else(PoisonError::into_inner);
         let is_blocked = blocked.is_some_and(|since| since.elapsed() > MAX_BLOCKED);
         is_blocked.then(|| "it does not read what it is sent".to_owned())
     }
 }
 
-/// Since when a server has not read what it is sent.
+/// How the writer to a server is doing.
 #[derive(Clone, Default)]
-pub(crate) struct Blocked(Arc<Mutex<Option<Instant>>>);
+pub(crate) struct Blocked {
+    /// Since when the server has not read what it is sent.
+    since: Arc<Mutex<Option<Instant>>>,
+    /// The number of messages that were sent since the reader looked.
+    sent: Arc<AtomicU32>,
+}
 
 /// A writer that notes since when it cannot write.
 pub(crate) struct WatchedWriter<W> {
@@ -86,7 +98,7 @@ impl<W> WatchedWriter<W> {
     }
 
     fn note<T>(&self, polled: Poll<T>) -> Poll<T> {
-        let mut blocked = self.blocked.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocked = self.blocked.since.lock().unwrap_or_else(PoisonError::into_inner);
         *blocked = if polled.is_pending() { blocked.or_else(|| Some(Instant::now())) } else { None };
         polled
     }
@@ -95,6 +107,10 @@ impl<W> WatchedWriter<W> {
 impl<W: AsyncWrite + Unpin> AsyncWrite for WatchedWriter<W> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.inner).poll_write(context, bytes);
+        if let Poll::Ready(Ok(written)) = &polled {
+            let sent = bytes[..*written].split(|byte| *byte == b'\n').count() - 1;
+            self.blocked.sent.fetch_add(u32::try_from(sent).unwrap_or(u32::MAX), Ordering::Relaxed);
+        }
         self.note(polled)
     }
 
@@ -177,6 +193,8 @@ impl StderrTail {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
     use super::*;
 
     #[tokio::test]
@@ -185,6 +203,19 @@ mod tests {
         let mut reader = LineReader::new(&input[..], EndReason::default(), Blocked::default());
         let error = reader.read_to_end(&mut Vec::new()).await.unwrap_err();
         assert_eq!(error.to_string(), "it floods this side with messages");
+    }
+
+    #[tokio::test]
+    async fn answers_are_no_flood() {
+        let blocked = Blocked::default();
+        let mut writer = WatchedWriter::new(tokio::io::sink(), blocked.clone());
+        writer.write_all(&b"{}\n".repeat(150_000)).await.unwrap();
+        let answers = b"{}\n".repeat(150_000);
+        let mut reader = LineReader::new(&answers[..], EndReason::default(), blocked.clone());
+        reader.read_to_end(&mut Vec::new()).await.unwrap();
+        // Each is counted once.
+        let mut reader = LineReader::new(&answers[..], EndReason::default(), blocked);
+        reader.read_to_end(&mut Vec::new()).await.unwrap_err();
     }
 
     #[tokio::test]
