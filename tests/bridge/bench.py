@@ -270,7 +270,7 @@ def main(program: str, echo: str) -> None:
         peers = {
             BASE: toolcell(program, echo, folder),
             "modebox, official client": modebox("sdk", echo),
-            "modebox, least client": modebox("plain", echo),
+            "modebox, minimal client": modebox("plain", echo),
         }
         if cli := os.environ.get("MODEBOX_CLI"):
             peers["modebox's own program"] = modebox_cli(cli, echo, folder)
