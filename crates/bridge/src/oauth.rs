@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ipnet::IpNet;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, ClientCredentialsConfig, CredentialStore as _,
-    InMemoryCredentialStore, OAuthClientConfig, StoredCredentials,
+    InMemoryCredentialStore, OAuthClientConfig, OAuthHttpClient, StoredCredentials,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
@@ -31,7 +31,7 @@ pub use login::Login;
 
 use crate::error::cause_of;
 use crate::redaction::Redaction;
-use http::OAuthHttp;
+use http::{IssuerHttp, OAuthHttp};
 
 /// How long before its end a token is renewed, if it is valid for longer than twice that.
 const RENEWAL_TIME: Duration = Duration::from_secs(30);
@@ -203,8 +203,26 @@ impl OAuth {
         if matches!(self.config.grant, GrantType::ClientCredentials { .. }) {
             return Ok(LoginState::NotNeeded);
         }
-        let kept = self.load()?.filter(|kept| kept.is_current() || kept.refresh_token().is_some());
+        let can_be_used =
+            |kept: &Kept| self.check_kept(kept).is_ok() && (kept.is_current() || kept.refresh_token().is_some());
+        let kept = self.load()?.filter(can_be_used);
         Ok(if kept.is_some() { LoginState::SignedIn } else { LoginState::Required })
+    }
+
+    /// Checks that tokens are of the client and of the authorization server that the policy names.
+    fn check_kept(&self, kept: &Kept) -> Result<(), Failure> {
+        if let GrantType::AuthorizationCode { client: Some((id, _)), .. } = &self.config.grant
+            && *id != kept.credentials.client_id
+        {
+            return Err(Failure::LoginRequired("the sign-in was for another `client_id`".to_owned()));
+        }
+        let Some(issuer) = &kept.credentials.issuer else {
+            return Err(Failure::LoginRequired("it is not known who issued the tokens".to_owned()));
+        };
+        if self.config.issuer.as_ref().is_some_and(|wanted| wanted != issuer) {
+            return Err(Failure::LoginRequired("the sign-in was at another `issuer`".to_owned()));
+        }
+        Ok(())
     }
 
     /// Returns the tokens that are kept, if they can be used; else gets others for the refresh token.
@@ -213,9 +231,7 @@ impl OAuth {
         let Some(kept) = kept else {
             return Err(Failure::LoginRequired("nobody has signed in".to_owned()));
         };
-        if client.is_some_and(|(id, _)| *id != kept.credentials.client_id) {
-            return Err(Failure::LoginRequired("the sign-in was for another `client_id`".to_owned()));
-        }
+        self.check_kept(&kept)?;
         if usable(Some(&kept), refused).is_some() {
             return Ok(kept);
         }
@@ -232,7 +248,10 @@ impl OAuth {
             return Ok(kept);
         }
         let refreshed = self.refresh(client, kept).await?;
-        self.save(&refreshed).map_err(Failure::Failed)?;
+        // The old refresh token may be used up: the new ones serve this process at least.
+        if let Err(why) = self.save(&refreshed) {
+            tracing::warn!(why, "refreshed tokens of a server cannot be kept");
+        }
         Ok(refreshed)
     }
 
@@ -305,29 +324,26 @@ impl OAuth {
 
     /// Finds the authorization server. `issuer` is the one that issued the tokens that are kept.
     async fn manager(&self, issuer: Option<&str>) -> Result<Discovered, Failure> {
-        let (mut manager, found) = self.discover(&self.url).await?;
-        let wanted = self.config.issuer.as_deref().or(issuer);
-        let metadata = match wanted {
-            None => found,
-            Some(wanted) if found.issuer.as_deref() == Some(wanted) => {
-                // What the server names may only claim to be of that issuer.
-                let url = Url::parse(wanted).map_err(|error| Failure::Failed(error.to_string()))?;
-                let (_, metadata) = self.discover(&url).await?;
-                if metadata.issuer.as_deref() != Some(wanted) {
-                    return Err(Failure::Failed(format!("`{wanted}` is not an authorization server")));
-                }
-                metadata
-            }
-            Some(wanted) => {
-                let named = found.issuer.unwrap_or_default();
-                let why = format!("the server names the authorization server `{named}`, and it must be `{wanted}`");
-                // Tokens of another server may be had by signing in there; a policy that names one is obeyed.
-                return Err(match self.config.issuer {
-                    Some(_) => Failure::Failed(why),
-                    None => Failure::LoginRequired(why),
-                });
-            }
+        let (mut manager, found) = self.discover(&self.url, Arc::clone(&self.http) as _).await?;
+        let Some(named) = found.issuer else {
+            return Err(Failure::Failed("the metadata of the authorization server has no `issuer`".to_owned()));
         };
+        let wanted = self.config.issuer.as_deref().or(issuer).unwrap_or(&named);
+        if named != wanted {
+            let why = format!("the server names the authorization server `{named}`, and it must be `{wanted}`");
+            // Tokens of another server may be had by signing in there; a policy that names one is obeyed.
+            return Err(match self.config.issuer {
+                Some(_) => Failure::Failed(why),
+                None => Failure::LoginRequired(why),
+            });
+        }
+        // What the server names may only claim to be of that issuer: the issuer itself says where its endpoints are.
+        let url = Url::parse(wanted).map_err(|error| Failure::Failed(format!("`{wanted}`: {error}")))?;
+        let issuer_http = IssuerHttp { http: Arc::clone(&self.http), issuer: wanted.to_owned() };
+        let (_, metadata) = self.discover(&url, Arc::new(issuer_http)).await?;
+        if metadata.issuer.as_deref() != Some(wanted) {
+            return Err(Failure::Failed(format!("`{wanted}` is not an authorization server")));
+        }
         for endpoint in [&metadata.authorization_endpoint, &metadata.token_endpoint] {
             http::check_url(endpoint).map_err(Failure::Failed)?;
         }
@@ -337,8 +353,11 @@ impl OAuth {
         Ok((manager, memory, metadata))
     }
 
-    async fn discover(&self, url: &Url) -> Result<(AuthorizationManager, AuthorizationMetadata), Failure> {
-        let http = Arc::clone(&self.http);
+    async fn discover(
+        &self,
+        url: &Url,
+        http: Arc<dyn OAuthHttpClient>,
+    ) -> Result<(AuthorizationManager, AuthorizationMetadata), Failure> {
         let manager = AuthorizationManager::new_with_oauth_http_client(url.clone(), http);
         let manager = manager.await.map_err(|error| failed(&error))?;
         let found = manager.resolve_metadata().await.map_err(|error| failed(&error))?;
@@ -367,6 +386,11 @@ impl OAuth {
     fn save(&self, kept: &Kept) -> Result<(), String> {
         let Some(storage) = &self.config.storage else { return Ok(()) };
         storage.save(&serde_json::to_string(kept).map_err(|error| error.to_string())?)
+    }
+
+    /// Takes what is secret out of a text.
+    fn redact(&self, text: &str) -> String {
+        self.redaction.redactor().redact_text(text)
     }
 
     fn keep_secret(&self, kept: &Kept) -> Result<(), Failure> {

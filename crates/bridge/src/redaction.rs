@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use toolcell_capabilities::{Redactor, RedactorError, Secret};
 
 /// How many obtained tokens are taken out: an access token and a refresh token of each of the last sign-ins and refreshes.
-const KEPT_TOKENS: usize = 16;
+const KEPT_TOKENS: usize = 64;
 /// What stands for an obtained token.
 const TOKEN_NAME: &str = "access-token";
 

@@ -177,7 +177,8 @@ impl Server {
                     self.forget(&connection).await;
                 }
                 match connection.take_refusal() {
-                    Some(refusal) => Err(self.unauthorized(&refusal)),
+                    // It may be that of another message.
+                    Some(refusal) => Err(OperationError { effects, ..self.unauthorized(&refusal) }),
                     None => {
                         let why = connection.why(&failure, &self.redaction.redactor()).await;
                         Err(self.failed(&why, effects))

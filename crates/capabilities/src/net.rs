@@ -124,8 +124,23 @@ impl Net {
         Ok(Self(Arc::new(Shared { tls: Tls::new(roots)?, resolver, rates: RateLimits::default() })))
     }
 
+    /// Checks a URL whose host is an address: it has to be global, or in one of these ranges. The addresses of a name are
+    /// checked when it is resolved.
+    ///
+    /// # Errors
+    /// Which address it is, and why it is not global.
+    pub fn check_host(url: &url::Url, addresses: &[IpNet]) -> Result<(), String> {
+        let literal = match url.host() {
+            Some(url::Host::Ipv4(address)) => address.into(),
+            Some(url::Host::Ipv6(address)) => address.into(),
+            Some(url::Host::Domain(_)) | None => return Ok(()),
+        };
+        let checked = ssrf::check_address(url.host_str().unwrap_or_default(), literal, addresses);
+        checked.map_err(|refused| refused.to_string())
+    }
+
     /// Returns an HTTP client for one server of the user's: it follows no redirect, and connects to no private address but
-    /// those in these ranges. A URL whose host is an address is the caller's to check.
+    /// those in these ranges. A URL whose host is an address is for [`check_host`](Self::check_host).
     ///
     /// # Errors
     /// `net-tls`: TLS cannot be set up.

@@ -37,9 +37,8 @@ pub(crate) fn ask(question: &ServerQuestion, lang: Lang) -> Result<QuestionAnswe
     }
     Ok(match question.form.check(Value::Object(content)) {
         Ok(content) => QuestionAnswer::Accept(content),
-        Err(error) => QuestionAnswer::Unanswered {
-            reason: message!("the answer does not match the form: {detail}", detail = error.detail()),
-        },
+        // What does not match is not repeated: it is not for the server or the code.
+        Err(_) => QuestionAnswer::Unanswered { reason: message!("the answer does not match the form") },
     })
 }
 

@@ -178,9 +178,8 @@ impl ElicitationChannel {
         match result.action {
             ElicitationAction::Accept => match question.form.check(result.content.unwrap_or_else(|| json!({}))) {
                 Ok(content) => QuestionAnswer::Accept(content),
-                Err(error) => QuestionAnswer::Unanswered {
-                    reason: message!("the answer does not match the form: {detail}", detail = error.detail()),
-                },
+                // What does not match is not repeated: it is not for the server or the code.
+                Err(_) => QuestionAnswer::Unanswered { reason: message!("the answer does not match the form") },
             },
             ElicitationAction::Decline => QuestionAnswer::Decline,
             _ => QuestionAnswer::Cancel,

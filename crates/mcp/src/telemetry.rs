@@ -24,6 +24,8 @@ pub(crate) use metrics::Metrics;
 
 /// The default log filter. `rmcp` is off because it logs a disconnected client as an error.
 pub const DEFAULT_LOG_FILTER: &str = "warn,rmcp=off,toolcell=info,toolcell_mcp=info";
+/// What keeps the library of the protocol from logging.
+const RMCP_OFF: &str = "rmcp=off";
 /// The filter of traces: calls only, without the libraries.
 const TRACE_FILTER: &str = "off,toolcell_mcp=info";
 
@@ -82,6 +84,11 @@ pub enum TelemetryError {
 pub fn install(filter: &str, export: Export) -> Result<TelemetryGuard, TelemetryError> {
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| TelemetryError::Filter { filter: echo(filter), why: echo(&error.to_string()) })?;
+    // The protocol's library logs messages before secrets are taken out of them.
+    let filter = match RMCP_OFF.parse() {
+        Ok(off) if !filter.to_string().contains("rmcp") => filter.add_directive(off),
+        _ => filter,
+    };
     let log = tracing_subscriber::fmt::layer()
         .with_writer(|| log::EscapingWriter(std::io::stderr()))
         .with_target(false)

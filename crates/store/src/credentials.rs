@@ -81,7 +81,11 @@ impl<'a> ServerCredentials<'a> {
             root.rename(&written, &folder, file_name(server))?;
             folder.open(".").and_then(|folder| folder.sync_all())
         };
-        write().map_err(Fault::disk(&path_of(server)))
+        write().map_err(|error| {
+            // What was written of it is of no use, and may be secret.
+            let _ = root.remove_file(&written);
+            Fault::disk(&path_of(server))(error)
+        })
     }
 
     /// Deletes the credentials of a server; whether there were any.

@@ -57,6 +57,9 @@ fn in_a_session_the_form_of_a_server_is_shown_and_what_is_filled_in_reaches_it()
     });
 }
 
+/// Why an answer that does not match the form is none.
+const MISMATCH: &str = "the answer does not match the form";
+
 #[test]
 fn in_a_session_each_other_answer_is_told_as_what_it_is() {
     in_session(elicitation_capabilities(), |_, mut peer| {
@@ -64,17 +67,10 @@ fn in_a_session_each_other_answer_is_told_as_what_it_is() {
         for (reply, action, why) in [
             (json!({ "action": "decline" }), "decline", "the user declined"),
             (json!({ "action": "cancel" }), "cancel", "the user dismissed the question"),
-            (
-                json!({ "action": "accept", "content": { "seat": "1" } }),
-                "cancel",
-                "the answer does not match the form: /seat",
-            ),
-            (
-                json!({ "action": "accept", "content": { "seat": "12A", "x": 1 } }),
-                "cancel",
-                "the answer does not match the form: ",
-            ),
-            (json!({ "action": "accept" }), "cancel", "the answer does not match the form: "),
+            // What is wrong is not repeated: it would reach the server and the code.
+            (json!({ "action": "accept", "content": { "seat": "wrong" } }), "cancel", MISMATCH),
+            (json!({ "action": "accept", "content": { "seat": "12A", "x": 1 } }), "cancel", MISMATCH),
+            (json!({ "action": "accept" }), "cancel", MISMATCH),
             (json!({ "action": "perhaps" }), "cancel", "the client did not answer in time, or failed"),
             (json!("12A"), "cancel", "the client did not answer in time, or failed"),
         ] {
@@ -82,7 +78,7 @@ fn in_a_session_each_other_answer_is_told_as_what_it_is() {
             let told = value(&peer.run("trip", json!({})));
             let told = told.as_str().unwrap();
             assert!(told.contains(&format!("\"action\": \"{action}\"")) && told.contains(why), "{reply}: {told}");
-            assert!(!told.contains("12A"), "{reply}: {told}");
+            assert!(!told.contains("12A") && !told.contains("wrong"), "{reply}: {told}");
         }
         assert_eq!(peer.elicitations.len(), 7);
     });

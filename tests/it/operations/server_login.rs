@@ -162,8 +162,8 @@ fn a_token_that_the_server_refuses_is_renewed_and_the_call_is_made() {
     assert_eq!(sum(&host), json!(4));
     // Where the refresh token has ended, a person has to sign in again, and then the calls go on.
     issuer.set("forget=1&end=1");
-    let (code, effects, message) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
-    assert_eq!((code.as_str(), effects.as_str()), ("server-unauthorized", "none"), "{message}");
+    let (code, _, message) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
+    assert_eq!(code, "server-unauthorized", "{message}");
     assert!(message.contains("toolcell servers login s"), "{message}");
     sign_in(host.toolbox()).unwrap();
     host.reopen();
@@ -220,11 +220,27 @@ fn a_refresh_token_goes_to_the_issuer_alone() {
     assert_eq!(code, "server-unauthorized", "{message}");
     assert!(message.contains(&other.url) && message.contains(&issuer.url), "{message}");
     assert_eq!((other.count("refreshed"), issuer.count("refreshed")), (0, 0));
-    // Tokens of one URL are not sent to another.
+    // Nor is a token of another issuer used than the one that the policy names by now.
     issuer.set("issuer=%22%22");
+    host.set_policy(&issuer.policy("issuer = \"https://auth.example\""));
+    let (code, _, message) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
+    assert_eq!(code, "server-unauthorized");
+    assert!(message.contains("the sign-in was at another `issuer`"), "{message}");
+    // Tokens of one URL are not sent to another.
     host.set_policy(&other.policy(""));
     assert_eq!(caught(&host, "servers.s.add({ a: 2, b: 2 })").0, "server-unauthorized");
     assert_eq!(host.toolbox().server_login_state("s").unwrap(), ServerLoginState::Required);
+}
+
+#[test]
+fn a_server_that_claims_to_be_another_issuer_gets_no_code() {
+    let (honest, liar) = (Issuer::start("honest"), Issuer::start("mixed"));
+    liar.set(&format!("issuer=%22{}%22", honest.url));
+    let host = ToolboxFixture::with_policy(&liar.policy(""));
+    // The person signs in at the honest issuer, which issues no token for another resource.
+    let error = sign_in(host.toolbox()).unwrap_err();
+    assert!(error.contains("invalid_target"), "{error}");
+    assert_eq!((honest.count("authorized"), honest.count("tokens"), liar.count("tokens")), (1, 1, 0));
 }
 
 #[test]
@@ -242,6 +258,8 @@ fn what_cannot_be_signed_in_to_says_why() {
     check("unregistered", "", "set `client_id` to one that you registered there");
     check("plain", "", "is not a URL of an authorization server: `https://…`");
     check("short", "", "a token of 5 bytes");
+    check("private", "", "to allow it, add it to `addresses` in `[servers.NAME]`");
+    check("echo", "", "code={{secret:access-token}}");
     check("honest", "issuer = \"https://auth.example\"", "it must be `https://auth.example`");
     let issuer = check("deny", "", "the authorization server refuses: access_denied");
     assert_eq!(issuer.count("exchanged"), 0);
@@ -312,6 +330,14 @@ fn a_sign_out_deletes_and_revokes() {
     assert_eq!(issuer.count("revoked"), 1);
     assert_eq!(caught(&host, "servers.s.add({ a: 2, b: 2 })").0, "server-unauthorized");
     assert!(host.audit_lines().iter().any(|line| line.action == "logout_server"));
+    // Tokens of another URL are not revoked, and that is said.
+    sign_in(host.toolbox()).unwrap();
+    let other = Issuer::start("honest");
+    host.set_policy(&other.policy(""));
+    let (deleted, why) = host.toolbox().logout_server("s", "a person").unwrap();
+    assert!(deleted && why.unwrap().contains("for another URL"));
+    assert_eq!((issuer.count("revoked"), other.count("revoked")), (1, 0));
+    host.set_policy(&issuer.policy(""));
     // Where the authorization server is gone, the tokens are deleted all the same.
     sign_in(host.toolbox()).unwrap();
     drop(issuer);

@@ -43,22 +43,9 @@ impl AuthenticatedClient {
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Sends a request with a token, and again with another one if the server refuses that.
+    /// Sends a message, and keeps why the server refused it if it did.
     async fn send<T, F: Future<Output = Answer<T>>>(&self, request: impl Fn(Option<String>) -> F) -> Answer<T> {
-        let answer = match &self.authentication {
-            Authentication::None => request(None).await,
-            Authentication::Bearer(token) => request(Some(token.to_string())).await,
-            Authentication::OAuth(oauth) => {
-                let token = oauth.access_token(None).await.map_err(|failure| self.refuse(failure))?;
-                match request(Some(token.clone())).await {
-                    Err(error) if refuses_token(&error) => {
-                        let other = oauth.access_token(Some(&token)).await.map_err(|failure| self.refuse(failure))?;
-                        request(Some(other)).await
-                    }
-                    other => other,
-                }
-            }
-        };
+        let answer = self.authenticate(request).await;
         match &answer {
             Err(StreamableHttpError::InsufficientScope(challenge)) => self.note(match &challenge.required_scope {
                 Some(scope) => format!("the token lacks the scope `{scope}`, which `scopes` in the policy can name"),
@@ -73,13 +60,36 @@ impl AuthenticatedClient {
         answer
     }
 
+    /// Makes a request with a token, and again with another one if the server refuses that.
+    async fn authenticate<T, F: Future<Output = Answer<T>>>(&self, request: impl Fn(Option<String>) -> F) -> Answer<T> {
+        match &self.authentication {
+            Authentication::None => request(None).await,
+            Authentication::Bearer(token) => request(Some(token.to_string())).await,
+            Authentication::OAuth(oauth) => {
+                let token = oauth.access_token(None).await.map_err(|failure| self.refuse(failure))?;
+                match request(Some(token.clone())).await {
+                    Err(error) if refuses_token(&error) => {
+                        let other = oauth.access_token(Some(&token)).await.map_err(|failure| self.refuse(failure))?;
+                        request(Some(other)).await
+                    }
+                    other => other,
+                }
+            }
+        }
+    }
+
     fn refuse(&self, failure: Failure) -> StreamableHttpError<reqwest::Error> {
         match failure {
             Failure::LoginRequired(why) => {
                 self.note(why);
                 AuthError::AuthorizationRequired.into()
             }
-            Failure::Failed(why) => AuthError::AuthorizationFailed(why).into(),
+            // The library logs its errors.
+            Failure::Failed(why) => AuthError::AuthorizationFailed(match &self.authentication {
+                Authentication::OAuth(oauth) => oauth.redact(&why),
+                Authentication::None | Authentication::Bearer(_) => why,
+            })
+            .into(),
         }
     }
 
@@ -136,7 +146,8 @@ impl StreamableHttpClient for AuthenticatedClient {
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Answer<()> {
-        self.send(|token| self.http.delete_session(uri.clone(), session_id.clone(), token, headers.clone())).await
+        self.authenticate(|token| self.http.delete_session(uri.clone(), session_id.clone(), token, headers.clone()))
+            .await
     }
 
     async fn get_stream(
@@ -159,7 +170,7 @@ impl StreamableHttpClient for AuthenticatedClient {
         headers: HashMap<HeaderName, HeaderValue>,
         max_bytes: usize,
     ) -> Answer<BoxStream<'static, Result<Sse, SseError>>> {
-        self.send(|token| {
+        self.authenticate(|token| {
             let (uri, session_id, last_event_id) = (uri.clone(), session_id.clone(), last_event_id.clone());
             self.http.get_stream_with_max_sse_event_size(
                 uri,

@@ -24,7 +24,9 @@ const CALLBACK_PATH: &str = "/callback";
 /// The maximum number of connections at a time.
 const MAX_CONNECTIONS: usize = 16;
 /// The time in which a connection has to send its request.
-const REQUEST_TIME: Duration = Duration::from_secs(10);
+const REQUEST_TIME: Duration = Duration::from_secs(2);
+/// The time in which tokens have to be revoked.
+const REVOCATION_TIME: Duration = Duration::from_secs(30);
 /// The maximum length of a text of the authorization server, in characters.
 const MAX_TEXT_CHARS: usize = 300;
 
@@ -117,16 +119,24 @@ impl OAuth {
     /// Returns whether there were any, and why they are not revoked if they are not.
     pub(crate) async fn logout(&self) -> Result<(bool, Option<String>), String> {
         let mut current = self.current.lock().await;
-        let _lock = self.lock_storage().await?;
+        let lock = self.lock_storage().await?;
         let kept = self.load().ok().flatten();
-        let revoked = match &kept {
-            Some(kept) => self.revoke(kept).await.map_err(|failure| failure.message().to_owned()),
-            None => Ok(()),
-        };
         *current = None;
         let had_any = match &self.config.storage {
             Some(storage) => storage.delete()?,
             None => false,
+        };
+        // Other servers do not wait for the authorization server.
+        drop((lock, current));
+        let revoked = match &kept {
+            Some(kept) => match tokio::time::timeout(REVOCATION_TIME, self.revoke(kept)).await {
+                Ok(revoked) => revoked.map_err(|failure| failure.message().to_owned()),
+                Err(_) => {
+                    Err(format!("the authorization server did not answer within {} s", REVOCATION_TIME.as_secs()))
+                }
+            },
+            None if had_any => Err("they are for another URL, or cannot be read".to_owned()),
+            None => Ok(()),
         };
         Ok((had_any, revoked.err()))
     }
@@ -209,7 +219,7 @@ impl Login {
         let outcome = match (query_value(returned, "code"), query_value(returned, "error")) {
             (_, Some(error)) => {
                 let description = query_value(returned, "error_description").unwrap_or_default();
-                Err(shown(&format!("the authorization server refuses: {error} {description}")))
+                Err(self.shown(&format!("the authorization server refuses: {error} {description}")))
             }
             (None, None) => Err("the authorization server returned no code".to_owned()),
             (Some(code), None) => self.exchange(ready, &code, issuer.as_deref()).await,
@@ -221,9 +231,18 @@ impl Login {
     }
 
     async fn exchange(&self, ready: &Exchange, code: &str, issuer: Option<&str>) -> Result<(), String> {
+        // The authorization server may repeat what it got. A code that is too short to be recognized is of no use without
+        // its verifier.
+        let _ = self.oauth.redaction.add(code);
         let exchanged = ready.manager.exchange_code_for_token_with_issuer(code, &self.state, issuer).await;
-        exchanged.map_err(|error| shown(failed(&error).message()))?;
-        self.oauth.sign_in(&ready.memory, ready.client_secret.clone()).await.map_err(|failure| shown(failure.message()))
+        exchanged.map_err(|error| self.shown(failed(&error).message()))?;
+        let signed_in = self.oauth.sign_in(&ready.memory, ready.client_secret.clone()).await;
+        signed_in.map_err(|failure| self.shown(failure.message()))
+    }
+
+    /// Takes secrets out of a text that the authorization server had a part in, and cuts it.
+    fn shown(&self, text: &str) -> String {
+        self.oauth.redact(text).trim_end().chars().take(MAX_TEXT_CHARS).collect()
     }
 
     async fn serve(&self, stream: TcpStream) {
@@ -285,9 +304,4 @@ fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
 fn query_value(url: &Url, name: &str) -> Option<String> {
     let mut values = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     values.next().filter(|_| values.next().is_none())
-}
-
-/// Cuts a text that the authorization server had a part in.
-fn shown(text: &str) -> String {
-    text.trim_end().chars().take(MAX_TEXT_CHARS).collect()
 }
