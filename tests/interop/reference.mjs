@@ -55,7 +55,7 @@ const SERVERS = [
     ...everything("@modelcontextprotocol/server-everything"),
     title: "everything 2026.8.31",
     revision: "2025-11-25",
-    tools: 13,
+    tools: 14,
     calls: () => EVERYTHING,
     find: ["sum of numbers", "get_sum", "get_sum(input: {"],
   },
@@ -268,7 +268,7 @@ async function updates(toolcell) {
       assert.deepEqual(failures.map(({ code }) => code), codes, JSON.stringify(failures));
       const diff = await ask(toolcell, place, recording, ["servers", "diff", "everything", "--json"], DIFFERENT);
       const shown = JSON.parse(diff.output);
-      assert.deepEqual([shown.new.length, shown.changed.length, shown.gone.length, shown.unchanged], [12, 1, 5, 0]);
+      assert.deepEqual([shown.new.length, shown.changed.length, shown.gone.length, shown.unchanged], [13, 1, 5, 0]);
       assert.deepEqual(recording.calls(), []);
     });
     await check(`${title}: the second version is trusted by hand`, async () => {
