@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! elicitation/create (a request, up to 2025-11-25) ┐
-//! inputRequests (a result, from 2026-07-28)        ┴→ vetted → sink of the call → answer, or why there is none
+//! inputRequests (a result, from 2026-07-28)        ┴→ checked → sink of the call → answer, or reason
 //! ```
 //!
 //! Invariant: a question belongs to a call that is in flight. One that is too large, that is no flat form, or that cannot be
@@ -37,7 +37,7 @@ const MAX_QUESTION_BYTES: usize = 32 << 10;
 const MAX_MESSAGE_BYTES: usize = 2 << 10;
 /// The maximum number of lines of the message of a question.
 const MAX_MESSAGE_LINES: usize = 60;
-/// The key in `_meta` of an answer of the text why there is none.
+/// The key in the `_meta` of an answer for the reason why the user did not answer.
 const REASON_KEY: &str = "toolcell/reason";
 
 /// The answer to come; `None` if the run is over before.

@@ -186,7 +186,7 @@ impl ElicitationChannel {
         }
     }
 
-    /// Sends a form, and returns the answer; `None` if there is none in time. `key` names the prompt in a task.
+    /// Sends a form, and returns the answer; `None` if the client does not answer in time. `key` names the prompt in a task.
     async fn send(self, form: ElicitRequestParams, key: String, timeout: Duration) -> Option<ElicitResult> {
         match self {
             Self::Client(peer) => peer.create_elicitation_with_timeout(form, Some(timeout)).await.ok(),

@@ -57,7 +57,7 @@ fn in_a_session_the_form_of_a_server_is_shown_and_what_is_filled_in_reaches_it()
     });
 }
 
-/// Why an answer that does not match the form is none.
+/// The reason for an answer that does not match the form.
 const MISMATCH: &str = "the answer does not match the form";
 
 #[test]

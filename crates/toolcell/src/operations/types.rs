@@ -46,7 +46,7 @@ pub(crate) fn check_code(parts: &Parts, draft: &Draft, capabilities: &Capabiliti
     found_or_logged(found)
 }
 
-/// Returns the findings. Where the program fails, there are none: that is no concern of who hands over a source.
+/// Returns the findings; empty if the program fails, which is logged: the author of a source cannot change that.
 fn found_or_logged(found: Result<Vec<Finding>, Message>) -> Vec<Finding> {
     found.unwrap_or_else(|why| {
         tracing::warn!(%why, "types are not checked");

@@ -48,12 +48,12 @@ pub enum QuestionAnswer {
     },
     /// The user was asked, and there is no valid answer.
     Unanswered {
-        /// Why there is none.
+        /// Why the user did not answer.
         reason: Message,
     },
 }
 
-/// What came of a question, without what was answered.
+/// The outcome of a question, without the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
