@@ -42,11 +42,19 @@ impl Terminal {
     /// screen.
     #[track_caller]
     pub(crate) fn wait_for_prompt(&self, questions: &[&str]) -> Vec<String> {
+        self.wait_for_prompt_below("", questions)
+    }
+
+    /// Waits for a prompt that starts with one of these questions, somewhere below this row, and returns the rows of the
+    /// screen. An empty row stands for any.
+    #[track_caller]
+    pub(crate) fn wait_for_prompt_below(&self, above: &str, questions: &[&str]) -> Vec<String> {
         let found = poll(|| {
             let screen = self.screen.lock().unwrap();
             let rows = screen.rows_text();
             let prompt = rows.get(screen.row).filter(|_| !screen.is_hidden)?.strip_prefix("? ")?;
-            questions.iter().any(|question| prompt.starts_with(question)).then_some(rows)
+            let is_below = above.is_empty() || rows[..screen.row].iter().any(|row| row == above);
+            (is_below && questions.iter().any(|question| prompt.starts_with(question))).then_some(rows)
         });
         found.unwrap_or_else(|| panic!("it does not ask {questions:?}: {:#?}", self.screen.lock().unwrap().rows_text()))
     }

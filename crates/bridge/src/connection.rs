@@ -16,8 +16,10 @@ use rmcp::model::{
     ServerResult, SubscriptionFilter, Tool,
 };
 use rmcp::service::{
-    ClientLifecycleMode, NotificationContext, PeerRequestOptions, RequestContext, RunningService, ServiceError,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, PeerRequestOptions, RequestContext,
+    RunningService, ServiceError,
 };
+use rmcp::transport::IntoTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig};
 use rmcp::{ClientCacheConfig, ClientHandler, ClientServiceExt as _, Peer, RoleClient};
@@ -121,7 +123,7 @@ impl Client {
     /// Creates a client, and what it sets when the server says that its list of tools has changed.
     /// Also returns the calls in flight, to which questions of the server belong.
     fn new(asker: &Arc<Asker>) -> (Self, Arc<AtomicBool>, Arc<InFlightCalls>) {
-        let (has_new_list, calls) = (Arc::new(AtomicBool::new(false)), Arc::new(InFlightCalls::default()));
+        let (has_new_list, calls) = (Arc::new(AtomicBool::new(false)), Arc::new(InFlightCalls::new(asker.quarantine)));
         let client =
             Self { has_new_list: Arc::clone(&has_new_list), calls: Arc::clone(&calls), asker: Arc::clone(asker) };
         (client, has_new_list, calls)
@@ -275,20 +277,9 @@ impl Connection {
         let output = LineReader::new(output, Arc::clone(end), blocked.clone());
         let transport = AsyncRwTransport::new_client(output, WatchedWriter::new(input, blocked))
             .with_max_line_length(MAX_MESSAGE_BYTES + 1);
-        let (client, has_new_list, calls) = Client::new(asker);
-        let service = client.serve_with_lifecycle(transport, lifecycle()).await.map_err(|error| error.to_string())?;
-        let subscription = subscribe(service.peer(), &has_new_list).await;
+        let connection = Self::serve(transport, asker).await.map_err(|error| error.to_string())?;
         let (end, stderr) = (Arc::clone(end), stderr.clone());
-        Ok(Self {
-            service,
-            has_new_list,
-            calls,
-            _subscription: subscription,
-            end,
-            stderr,
-            http: None,
-            _child: Some(child),
-        })
+        Ok(Self { end, stderr, _child: Some(child), ..connection })
     }
 
     async fn open_http(url: &Url, http: AuthenticatedClient, asker: &Arc<Asker>) -> Result<Self, String> {
@@ -296,20 +287,21 @@ impl Connection {
             .max_sse_event_size(MAX_MESSAGE_BYTES)
             .reinit_on_expired_session(false);
         let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
+        let connection = Self::serve(transport, asker).await.map_err(|error| cause_of(&error))?;
+        Ok(Self { http: Some(http), ..connection })
+    }
+
+    /// Agrees with a server on a revision of the protocol.
+    async fn serve<T, E, A>(transport: T, asker: &Arc<Asker>) -> Result<Self, ClientInitializeError>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
         let (client, has_new_list, calls) = Client::new(asker);
-        let service = client.serve_with_lifecycle(transport, lifecycle()).await.map_err(|error| cause_of(&error))?;
+        let service = client.serve_with_lifecycle(transport, lifecycle()).await?;
         let subscription = subscribe(service.peer(), &has_new_list).await;
         let (end, stderr) = (EndReason::default(), StderrTail::default());
-        Ok(Self {
-            service,
-            has_new_list,
-            calls,
-            _subscription: subscription,
-            end,
-            stderr,
-            http: Some(http),
-            _child: None,
-        })
+        Ok(Self { service, has_new_list, calls, _subscription: subscription, end, stderr, http: None, _child: None })
     }
 
     /// Returns why the server refused this side since the last call of this.

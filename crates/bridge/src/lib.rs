@@ -36,7 +36,7 @@ use toolcell_tool::ServerName;
 pub use connection::{HttpAuth, Program, ServerAddress, ServerConfig, end_programs};
 pub use definitions::{Definition, Definitions};
 pub use error::unknown_server;
-pub use oauth::{CredentialStorage, GrantType, Login, LoginState, OAuthConfig};
+pub use oauth::{CredentialStorage, GrantType, Login, LoginState, Logout, OAuthConfig};
 pub use questions::{Answer, CallOrigin, PendingAnswer, Question, QuestionSink};
 pub use result::CallResult;
 pub use search::{SearchResult, search};
@@ -91,12 +91,11 @@ impl Bridge {
         self.server(server)?.login().await
     }
 
-    /// Deletes the tokens of a server, and has its authorization server revoke them. Returns whether there were any, and why
-    /// they are not revoked if they are not.
+    /// Deletes the tokens of a server, and has its authorization server revoke them.
     ///
     /// # Errors
     /// `server-unknown`, `server-failed`.
-    pub async fn logout(&self, server: &ServerName) -> Result<(bool, Option<String>), OperationError> {
+    pub async fn logout(&self, server: &ServerName) -> Result<Logout, OperationError> {
         self.server(server)?.logout().await
     }
 

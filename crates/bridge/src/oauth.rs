@@ -122,6 +122,20 @@ pub enum LoginState {
     Required,
 }
 
+/// What a sign-out did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Logout {
+    /// There were no tokens.
+    NoTokens,
+    /// The tokens are deleted and revoked.
+    Revoked,
+    /// The tokens are deleted, and valid until they expire.
+    NotRevoked {
+        /// Why they are not revoked.
+        reason: String,
+    },
+}
+
 /// The credentials of a server as they are kept.
 #[derive(Serialize, Deserialize, Clone)]
 struct Kept {

@@ -86,9 +86,15 @@ pub struct CallOrigin {
     pub questions: Arc<dyn QuestionSink>,
 }
 
-/// The calls that are in flight on a connection, the newest last.
-#[derive(Default)]
-pub(crate) struct InFlightCalls(Mutex<Vec<Arc<CallInFlight>>>);
+/// The calls that are in flight on a connection.
+pub(crate) struct InFlightCalls {
+    /// The newest last.
+    calls: Mutex<Vec<Arc<CallInFlight>>>,
+    /// When the last call was abandoned before it was answered. The server may go on with it, and ask for it.
+    abandoned_at: Mutex<Option<Instant>>,
+    /// How long no question is passed on after that.
+    quarantine: Duration,
+}
 
 /// A call that is in flight.
 pub(crate) struct CallInFlight {
@@ -112,6 +118,14 @@ struct ClockState {
 pub(crate) struct CallGuard {
     calls: Arc<InFlightCalls>,
     call: Arc<CallInFlight>,
+    is_answered: bool,
+}
+
+impl CallGuard {
+    /// Notes that the server has answered the call, and will not ask for it any more.
+    pub(crate) fn complete(&mut self) {
+        self.is_answered = true;
+    }
 }
 
 impl std::ops::Deref for CallGuard {
@@ -124,12 +138,19 @@ impl std::ops::Deref for CallGuard {
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.calls.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.retain(|call| !Arc::ptr_eq(call, &self.call));
+        if !self.is_answered {
+            *self.calls.abandoned_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
     }
 }
 
 impl InFlightCalls {
+    pub(crate) fn new(quarantine: Duration) -> Self {
+        Self { calls: Mutex::default(), abandoned_at: Mutex::default(), quarantine }
+    }
+
     /// Adds a call of a tool.
     pub(crate) fn begin(self: &Arc<Self>, origin: CallOrigin, tool: &str) -> CallGuard {
         let call = Arc::new(CallInFlight {
@@ -139,12 +160,18 @@ impl InFlightCalls {
             clock: watch::Sender::default(),
             unanswered: Mutex::default(),
         });
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&call));
-        CallGuard { calls: Arc::clone(self), call }
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&call));
+        CallGuard { calls: Arc::clone(self), call, is_answered: false }
     }
 
     fn all(&self) -> Vec<Arc<CallInFlight>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a question may be of a call that was abandoned.
+    fn may_be_abandoned(&self) -> bool {
+        let abandoned_at = self.abandoned_at.lock().unwrap_or_else(PoisonError::into_inner);
+        abandoned_at.is_some_and(|at| at.elapsed() < self.quarantine)
     }
 
     /// Answers a request that does not say which call it belongs to.
@@ -154,6 +181,9 @@ impl InFlightCalls {
             None => "no call is in flight that it could belong to",
             Some(newest) if calls.iter().any(|call| call.origin.run != newest.origin.run) => {
                 "calls of several runs are in flight, and the protocol does not say which of them it belongs to"
+            }
+            Some(_) if self.may_be_abandoned() => {
+                "a call was abandoned a short time ago, and the protocol does not say which call it belongs to"
             }
             Some(newest) => return asker.ask(newest, &calls, params).await,
         };
@@ -168,6 +198,8 @@ impl InFlightCalls {
 pub(crate) struct Asker {
     pub(crate) server: ServerName,
     pub(crate) redaction: Arc<Redaction>,
+    /// How long no question is passed on after a call was abandoned: the time in which a call has to be answered.
+    pub(crate) quarantine: Duration,
 }
 
 impl Asker {
@@ -311,5 +343,49 @@ fn to_result(answer: Answer) -> ElicitResult {
         Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
         Answer::NotAsked(why) => because(ElicitationAction::Decline, why),
         Answer::Unanswered(why) => because(ElicitationAction::Cancel, why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Declines each question.
+    struct Declining;
+
+    impl QuestionSink for Declining {
+        fn ask(&self, _: Question) -> PendingAnswer {
+            Box::pin(async { Some(Answer::Decline) })
+        }
+    }
+
+    fn origin(run: u64) -> CallOrigin {
+        CallOrigin { run, questions: Arc::new(Declining) }
+    }
+
+    #[tokio::test]
+    async fn a_question_of_an_abandoned_call_is_put_to_no_other_run() {
+        let server = ServerName::parse("s").unwrap();
+        let redaction = Arc::new(Redaction::new(Vec::new()).unwrap());
+        let asker = Asker { server, redaction, quarantine: Duration::from_millis(50) };
+        let calls = Arc::new(InFlightCalls::new(asker.quarantine));
+        let question = json!({ "message": "Which?", "requestedSchema": { "type": "object", "properties": {} } });
+        let reason = async || {
+            let answer = serde_json::to_value(calls.ask(&asker, &question).await).unwrap();
+            answer["_meta"][REASON_KEY].as_str().unwrap_or_default().to_owned()
+        };
+        let mut answered = calls.begin(origin(1), "first");
+        answered.complete();
+        drop(answered);
+        let next = calls.begin(origin(2), "second");
+        assert_eq!(reason().await, "");
+        drop(next);
+        let _call = calls.begin(origin(3), "third");
+        assert!(reason().await.starts_with("a call was abandoned"));
+        // After the time in which the call had to be answered.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        assert_eq!(reason().await, "");
     }
 }

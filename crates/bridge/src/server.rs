@@ -19,7 +19,7 @@ use toolcell_protocol::{Effects, OperationError};
 use crate::connection::{Connection, HttpAuth, OpenError, ServerAddress, ServerConfig};
 use crate::definitions::{Definition, Definitions};
 use crate::error::{error, shortened};
-use crate::oauth::{Authentication, GrantType, Login, LoginState, OAuth};
+use crate::oauth::{Authentication, GrantType, Login, LoginState, Logout, OAuth};
 use crate::questions::{self, Asker, CallInFlight, CallOrigin};
 use crate::redaction::Redaction;
 use crate::result::{self, CallResult};
@@ -74,7 +74,11 @@ impl Server {
             },
             ServerAddress::Http { auth: HttpAuth::None, .. } | ServerAddress::Program(_) => Authentication::None,
         };
-        let asker = Arc::new(Asker { server: config.name.clone(), redaction: Arc::clone(&redaction) });
+        let asker = Arc::new(Asker {
+            server: config.name.clone(),
+            redaction: Arc::clone(&redaction),
+            quarantine: config.timeout,
+        });
         Ok(Self { config, net, authentication, redaction, asker, state: Mutex::default() })
     }
 
@@ -162,8 +166,11 @@ impl Server {
             params = params.with_arguments(input);
         }
         let effects = if self.reads(tool) { Effects::None } else { Effects::Started };
-        let call = connection.calls().begin(origin, &tool.name);
+        let mut call = connection.calls().begin(origin, &tool.name);
         let answered = call.within(self.config.timeout, self.perform(&connection, &call, params)).await;
+        if answered.is_some() {
+            call.complete();
+        }
         let result = match answered {
             Some(Ok(answer)) => result::read(&self.config.name, tool, answer, effects, &self.redaction.redactor()),
             // The server did not take the call, or passes on an error of a request that its tool made.
@@ -311,12 +318,14 @@ impl Server {
     }
 
     /// Deletes the tokens of the server, and has them revoked; as [`OAuth::logout`].
-    pub(crate) async fn logout(&self) -> Result<(bool, Option<String>), OperationError> {
-        let outcome = self.oauth()?.logout().await;
-        let (had_any, failure) = outcome.map_err(|why| self.failed(&why, Effects::None))?;
+    pub(crate) async fn logout(&self) -> Result<Logout, OperationError> {
+        let outcome = self.oauth()?.logout().await.map_err(|why| self.failed(&why, Effects::None))?;
         // A session may go on without its token.
         self.state.lock().await.connection = None;
-        Ok((had_any, failure.map(|why| shortened(&self.redact(&why)))))
+        Ok(match outcome {
+            Logout::NotRevoked { reason } => Logout::NotRevoked { reason: shortened(&self.redact(&reason)) },
+            other => other,
+        })
     }
 
     pub(crate) fn login_state(&self) -> Result<LoginState, OperationError> {

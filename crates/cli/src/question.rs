@@ -30,7 +30,7 @@ pub(crate) fn ask(question: &ServerQuestion, lang: Lang) -> Result<QuestionAnswe
         }
     }
     let mut lines = vec![tr!(lang, "This goes to the server `{server}`:", server = question.server)];
-    lines.extend(content.iter().map(|(name, value)| format!("  {name}{}{}", lang.colon(), shown(value))));
+    lines.extend(content.iter().map(|(name, value)| format!("  | {name}{}{}", lang.colon(), shown(value))));
     let send = tr!(lang, "Send it?");
     if !screen::confirm(PromptText { lines: &lines, summary: &[] }, send, lang)? {
         return Ok(QuestionAnswer::Decline);
@@ -75,19 +75,34 @@ fn ask_text(
         None if !field.is_required => lines.push(format!("  {}", tr!(lang, "Enter alone leaves it out"))),
         None => {}
     }
-    let (checked, is_optional) = (field.clone(), default.is_some() || !field.is_required);
-    let read = parse.clone();
+    let is_optional = default.is_some() || !field.is_required;
+    let text = ask_line(field, &lines, is_optional, tr!(lang, "That is not a number"), parse.clone(), lang)?;
+    Ok(if text.is_empty() && is_optional { default } else { parse(&text) })
+}
+
+/// Asks for a line until `parse` gives a value of the field, or it is empty and that is allowed. `wrong` is shown if `parse` gives
+/// none.
+fn ask_line(
+    field: &FormField,
+    lines: &[String],
+    is_optional: bool,
+    wrong: &'static str,
+    parse: impl Fn(&str) -> Option<Value> + Clone + 'static,
+    lang: Lang,
+) -> Result<String, InquireError> {
+    let checked = field.clone();
     let check = move |text: &str| {
         if text.is_empty() && is_optional {
             return Ok(());
         }
-        let value = read(text).ok_or_else(|| tr!(lang, "That is not a number").to_owned())?;
+        let value = parse(text).ok_or_else(|| wrong.to_owned())?;
         checked.check(&value).map_err(|error| error.detail().to_text(lang))
     };
-    let text = screen::ask_after_pages(PromptText { lines: &lines, summary: &[] }, screen::CONFIRM_ROWS, lang, || {
-        screen::ask_line(&format!("{}{}", field.name, lang.colon().trim_end()), check)
-    })?;
-    Ok(if text.is_empty() && is_optional { default } else { parse(&text) })
+    // The name of a field is the server's, and could be a question of our own.
+    let prompt = format!("{}{}", tr!(lang, "Value"), lang.colon().trim_end());
+    screen::ask_after_pages(PromptText { lines, summary: &[] }, screen::CONFIRM_ROWS, lang, || {
+        screen::ask_line(&prompt, check)
+    })
 }
 
 /// Asks to choose one of several options, or none for a field that may be left out.
@@ -100,7 +115,7 @@ fn choose(field: &FormField, options: &[String], lang: Lang) -> Result<Option<us
     if let Some(value) = &field.default {
         lines.push(format!("  {}", tr!(lang, "The server proposes {value}", value = shown(value))));
     }
-    let chosen = screen::choose(PromptText { lines: &lines, summary: &[] }, &field.name, &all, lang)?;
+    let chosen = screen::choose(PromptText { lines: &lines, summary: &[] }, tr!(lang, "Which value?"), &all, lang)?;
     Ok((chosen < options.len()).then_some(chosen))
 }
 
@@ -114,25 +129,16 @@ fn ask_choices(field: &FormField, options: &[FormOption], lang: Lang) -> Result<
         let numbers = text.split_whitespace().map(|word| word.parse::<usize>().ok()?.checked_sub(1));
         numbers.map(|at| values.get(at?).cloned().map(Value::from)).collect()
     };
-    let (checked, read, is_optional) = (field.clone(), parse.clone(), !field.is_required);
-    let check = move |text: &str| {
-        if text.is_empty() && is_optional {
-            return Ok(());
-        }
-        let value = read(text).ok_or_else(|| tr!(lang, "Those are not numbers of options").to_owned())?;
-        checked.check(&value).map_err(|error| error.detail().to_text(lang))
-    };
-    let text = screen::ask_after_pages(PromptText { lines: &lines, summary: &[] }, screen::CONFIRM_ROWS, lang, || {
-        screen::ask_line(&format!("{}{}", field.name, lang.colon().trim_end()), check)
-    })?;
+    let is_optional = !field.is_required;
+    let text =
+        ask_line(field, &lines, is_optional, tr!(lang, "Those are not numbers of options"), parse.clone(), lang)?;
     Ok(if text.is_empty() && is_optional { None } else { parse(&text) })
 }
 
 /// Returns what the server says about a field: its name, title and description.
 fn field_lines(field: &FormField, lang: Lang) -> Vec<String> {
-    let name = if field.is_required { format!("{} *", field.name) } else { field.name.clone() };
-    let label = message!("Field {name}", name);
-    let mut lines = vec![label.to_text(lang)];
+    let label = if field.is_required { tr!(lang, "A required field:") } else { tr!(lang, "An optional field:") };
+    let mut lines = vec![label.to_owned(), format!("  | {}", single_line_for_display(&field.name))];
     let texts = [&field.title, &field.description].into_iter().flatten();
     lines.extend(texts.map(|text| format!("  | {}", single_line_for_display(text))));
     lines

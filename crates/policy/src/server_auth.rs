@@ -115,7 +115,7 @@ pub(super) struct RawOAuth {
     #[schemars(with = "String")]
     client_secret: Option<Spanned<String>>,
     /// The identifier of the authorization server, such as `https://auth.example.com`. If the MCP server names
-    /// another one, nothing is sent there.
+    /// another one, no code, token or secret is sent there.
     #[serde(default)]
     #[schemars(with = "String")]
     issuer: Option<Spanned<String>>,

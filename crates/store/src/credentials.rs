@@ -102,16 +102,18 @@ impl<'a> ServerCredentials<'a> {
         }
     }
 
-    /// Waits until no other process replaces the credentials of servers, and keeps others from it: a refresh token can be
+    /// Waits until no other process replaces the credentials of a server, and keeps others from it: a refresh token can be
     /// used only once.
     ///
     /// # Errors
     /// `store-read-only`; another process keeps the lock for a minute; or another [`Fault`].
-    pub fn lock(&self) -> Result<CredentialsLock, Fault> {
+    pub fn lock(&self, server: &ServerName) -> Result<CredentialsLock, Fault> {
         self.0.check_writable()?;
-        let file = self.0.open_lock_file("credentials.lock")?;
-        let what = msgid!("the credentials of servers");
-        lock_timeout(&file, what, LOCK_TIMEOUT, File::try_lock).map_err(Fault::disk("credentials.lock"))?;
+        self.0.open_folder(FOLDER)?;
+        let path = format!("{FOLDER}/{server}.lock");
+        let file = self.0.open_lock_file(&path)?;
+        let what = msgid!("the credentials of a server");
+        lock_timeout(&file, what, LOCK_TIMEOUT, File::try_lock).map_err(Fault::disk(&path))?;
         Ok(CredentialsLock(file))
     }
 }
@@ -164,9 +166,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), &Settings::default()).unwrap();
         let other = Store::open(folder.path(), &Settings::default()).unwrap();
-        let lock = store.server_credentials().lock().unwrap();
+        let (server, another) = (ServerName::parse("github").unwrap(), ServerName::parse("gitlab").unwrap());
+        let lock = store.server_credentials().lock(&server).unwrap();
+        drop(other.server_credentials().lock(&another).unwrap());
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| other.server_credentials().lock().map(drop));
+            let waiting = scope.spawn(|| other.server_credentials().lock(&server).map(drop));
             std::thread::sleep(std::time::Duration::from_millis(20));
             assert!(!waiting.is_finished());
             drop(lock);

@@ -152,7 +152,7 @@ impl From<rusqlite::Error> for Fault {
 pub(crate) fn lock_name(path: &str) -> Message {
     match path {
         "writer" => message!("the index"),
-        "credentials.lock" => message!("the credentials of servers"),
+        path if path.starts_with("credentials/") => message!("the credentials of a server"),
         path if path.starts_with("logs/") => message!("the audit log"),
         path => Message::verbatim(path.to_owned()),
     }

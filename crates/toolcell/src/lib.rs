@@ -175,7 +175,7 @@ pub use operations::run::{
 #[cfg(feature = "reflection")]
 pub use operations::search::{Hit, SearchError};
 #[cfg(feature = "servers")]
-pub use operations::servers::{ServerError, ServerLogin, ServerLoginState};
+pub use operations::servers::{ServerError, ServerLogin, ServerLoginState, ServerLogout};
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};
 pub use operations::suspend::RunOutcome;
 #[cfg(feature = "proof")]

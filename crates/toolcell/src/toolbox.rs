@@ -51,7 +51,7 @@ use crate::operations::run::{self, Explanation, RunError, RunResult};
 #[cfg(feature = "reflection")]
 use crate::operations::search::{self, Hit, SearchError};
 #[cfg(feature = "servers")]
-use crate::operations::servers::{self, ServerError, ServerLogin, ServerLoginState};
+use crate::operations::servers::{self, ServerError, ServerLogin, ServerLoginState, ServerLogout};
 use crate::operations::show::{self, ShowError, ToolDetails};
 use crate::operations::suspend::{self, RunOutcome};
 #[cfg(feature = "proof")]
@@ -311,13 +311,12 @@ impl Toolbox {
         servers::login(&self.parts, name)
     }
 
-    /// Deletes the tokens of an MCP server, and has its authorization server revoke them. Returns whether there were any, and
-    /// why they are not revoked if they are not. Who did it is logged as `by`.
+    /// Deletes the tokens of an MCP server, and has its authorization server revoke them. Who did it is logged as `by`.
     ///
     /// # Errors
     /// `server-unknown`; `server-failed`: the policy does not reach the server with OAuth, or the store cannot be written.
     #[cfg(feature = "servers")]
-    pub fn logout_server(&self, name: &str, by: &str) -> Result<(bool, Option<String>), ServerError> {
+    pub fn logout_server(&self, name: &str, by: &str) -> Result<ServerLogout, ServerError> {
         servers::logout(&self.parts, name, by)
     }
 

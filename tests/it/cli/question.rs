@@ -36,15 +36,15 @@ fn a_form_is_filled_in_field_by_field_and_sent_after_a_yes() {
         assert!(first.starts_with("The server `s` asks for input, in a call of `book` by `"), "{rows:#?}");
         assert!(rows.iter().any(|row| row == "  | Which seat?"), "{rows:#?}");
         terminal.type_keys(&format!("{DOWN}\r"));
-        terminal.wait_for_prompt(&["seat:"]);
+        terminal.wait_for_prompt_below("  | seat", &["Value:"]);
         // Too short: it is asked for again.
         terminal.type_keys("1\r");
         terminal.type_keys("2A\r");
-        terminal.wait_for_prompt(&["window"]);
+        terminal.wait_for_prompt_below("  | window", &["Which value?"]);
         terminal.type_keys(&format!("{DOWN}\r"));
         let rows = terminal.wait_for_prompt(&["Send it?"]);
         assert!(
-            rows.iter().any(|row| row == "  seat: 12A") && rows.iter().any(|row| row == "  window: true"),
+            rows.iter().any(|row| row == "  | seat: 12A") && rows.iter().any(|row| row == "  | window: true"),
             "{rows:#?}"
         );
         terminal.type_keys("y\r");
@@ -78,16 +78,16 @@ fn each_type_of_field_can_be_filled_in_or_left_out() {
     let mut terminal = Terminal::start(&home, &["run", "trip"]);
     terminal.wait_for_prompt(&["What do you tell the server?"]);
     terminal.type_keys(&format!("{DOWN}\r"));
-    for (prompt, keys) in [
-        ("name:", "Ann\r"),
+    for (above, prompt, keys) in [
+        ("  | name", "Value:", "Ann\r"),
         // The proposed age.
-        ("age:", "\r"),
-        ("agrees", "\u{1b}[B\u{1b}[B\r"),
-        ("color", "\u{1b}[B\r"),
-        ("days:", "2 1\r"),
-        ("Send it?", "y\r"),
+        ("  | age", "Value:", "\r"),
+        ("  | agrees", "Which value?", "\u{1b}[B\u{1b}[B\r"),
+        ("  | color", "Which value?", "\u{1b}[B\r"),
+        ("  | days", "Value:", "2 1\r"),
+        ("  | name: Ann", "Send it?", "y\r"),
     ] {
-        terminal.wait_for_prompt(&[prompt]);
+        terminal.wait_for_prompt_below(above, &[prompt]);
         terminal.type_keys(keys);
     }
     let (_, out) = terminal.wait_for_exit();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use reqwest::blocking::{Client, Response};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
-use toolcell::{RunOptions, ServerLoginState, Toolbox};
+use toolcell::{RunOptions, ServerLoginState, ServerLogout, Toolbox};
 
 use super::servers::{all_text, caught, run_with, spellings, value};
 use super::{ToolboxFixture, returned_value};
@@ -323,10 +323,10 @@ fn nobody_waits_for_ever() {
 fn a_sign_out_deletes_and_revokes() {
     let issuer = Issuer::start("honest");
     let mut host = ToolboxFixture::with_policy(&issuer.policy(""));
-    assert_eq!(host.toolbox().logout_server("s", "a person").unwrap(), (false, None));
+    assert_eq!(host.toolbox().logout_server("s", "a person").unwrap(), ServerLogout::NoTokens);
     sign_in(host.toolbox()).unwrap();
     assert_eq!(sum(&host), json!(4));
-    assert_eq!(host.toolbox().logout_server("s", "a person").unwrap(), (true, None));
+    assert_eq!(host.toolbox().logout_server("s", "a person").unwrap(), ServerLogout::Revoked);
     assert_eq!(issuer.count("revoked"), 1);
     assert_eq!(caught(&host, "servers.s.add({ a: 2, b: 2 })").0, "server-unauthorized");
     assert!(host.audit_lines().iter().any(|line| line.action == "logout_server"));
@@ -334,16 +334,23 @@ fn a_sign_out_deletes_and_revokes() {
     sign_in(host.toolbox()).unwrap();
     let other = Issuer::start("honest");
     host.set_policy(&other.policy(""));
-    let (deleted, why) = host.toolbox().logout_server("s", "a person").unwrap();
-    assert!(deleted && why.unwrap().contains("for another URL"));
+    let outcome = host.toolbox().logout_server("s", "a person").unwrap();
+    assert!(matches!(outcome, ServerLogout::NotRevoked { reason } if reason.contains("for another URL")));
     assert_eq!((issuer.count("revoked"), other.count("revoked")), (1, 0));
+    host.set_policy(&issuer.policy(""));
+    // Tokens of a server that the policy no longer defines can be deleted.
+    sign_in(host.toolbox()).unwrap();
+    host.set_policy("");
+    assert_eq!(host.toolbox().logout_server("s", "a person").unwrap(), ServerLogout::NotDefined);
+    let error = host.toolbox().logout_server("s", "a person").unwrap_err().to_string();
+    assert!(error.contains("there is no server `s`"), "{error}");
     host.set_policy(&issuer.policy(""));
     // Where the authorization server is gone, the tokens are deleted all the same.
     sign_in(host.toolbox()).unwrap();
     drop(issuer);
     host.reopen();
-    let (deleted, why) = host.toolbox().logout_server("s", "a person").unwrap();
-    assert!(deleted && why.is_some(), "{why:?}");
+    let outcome = host.toolbox().logout_server("s", "a person").unwrap();
+    assert!(matches!(outcome, ServerLogout::NotRevoked { .. }), "{outcome:?}");
     assert!(!host.path().join("credentials/s.json").exists());
 }
 

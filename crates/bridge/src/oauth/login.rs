@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, Semaphore, watch};
 use url::Url;
 
-use super::{Failure, GrantType, OAuth, failed};
+use super::{Failure, GrantType, Logout, OAuth, failed};
 
 /// The path to which the browser returns.
 const CALLBACK_PATH: &str = "/callback";
@@ -115,9 +115,7 @@ impl OAuth {
     }
 
     /// Deletes the tokens, and has the authorization server revoke them (RFC 7009) where it can.
-    ///
-    /// Returns whether there were any, and why they are not revoked if they are not.
-    pub(crate) async fn logout(&self) -> Result<(bool, Option<String>), String> {
+    pub(crate) async fn logout(&self) -> Result<Logout, String> {
         let mut current = self.current.lock().await;
         let lock = self.lock_storage().await?;
         let kept = self.load().ok().flatten();
@@ -126,19 +124,18 @@ impl OAuth {
             Some(storage) => storage.delete()?,
             None => false,
         };
-        // Other servers do not wait for the authorization server.
+        // Other calls do not wait for the authorization server.
         drop((lock, current));
-        let revoked = match &kept {
-            Some(kept) => match tokio::time::timeout(REVOCATION_TIME, self.revoke(kept)).await {
-                Ok(revoked) => revoked.map_err(|failure| failure.message().to_owned()),
-                Err(_) => {
-                    Err(format!("the authorization server did not answer within {} s", REVOCATION_TIME.as_secs()))
-                }
-            },
-            None if had_any => Err("they are for another URL, or cannot be read".to_owned()),
-            None => Ok(()),
+        let Some(kept) = kept else {
+            let reason = "they are for another URL, or cannot be read".to_owned();
+            return Ok(if had_any { Logout::NotRevoked { reason } } else { Logout::NoTokens });
         };
-        Ok((had_any, revoked.err()))
+        let failure = match tokio::time::timeout(REVOCATION_TIME, self.revoke(&kept)).await {
+            Ok(Ok(())) => return Ok(Logout::Revoked),
+            Ok(Err(failure)) => failure.message().to_owned(),
+            Err(_) => format!("the authorization server did not answer within {} s", REVOCATION_TIME.as_secs()),
+        };
+        Ok(Logout::NotRevoked { reason: failure })
     }
 }
 

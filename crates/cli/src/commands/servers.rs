@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcell::policy::{ServerDefinition, ServerTransport};
-use toolcell::{Detail, ServerLogin, ServerLoginState, ServerReview, ServerToolDefinition, Toolbox};
+use toolcell::{Detail, ServerLogin, ServerLoginState, ServerLogout, ServerReview, ServerToolDefinition, Toolbox};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{message, tr};
+use toolcell_i18n::{Message, message, tr};
 
 use crate::args::{SandboxArgs, ServersArgs, ServersCommand};
 use crate::context::Context;
@@ -176,26 +176,29 @@ fn open_browser(url: &str) -> bool {
 }
 
 fn sign_out(toolbox: &Toolbox, server: &str, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let (had_any, not_revoked) = toolbox.logout_server(server, SIGNED_IN_BY)?;
+    let outcome = toolbox.logout_server(server, SIGNED_IN_BY)?;
     let Context { ref mut streams, format, lang, .. } = *context;
+    let (deleted, revoked) = (outcome != ServerLogout::NoTokens, outcome == ServerLogout::Revoked);
+    let not_revoked = match outcome {
+        ServerLogout::NotRevoked { reason } => Some(Message::verbatim(escape_invisible(&reason))),
+        ServerLogout::NotDefined => Some(message!("the policy does not define the server")),
+        _ => None,
+    };
     if format.is_json() {
-        let revoked = had_any && not_revoked.is_none();
-        let answer = json!({ "server": server, "deleted": had_any, "revoked": revoked, "reason": not_revoked });
+        let reason = not_revoked.map(|reason| reason.to_text(lang));
+        let answer = json!({ "server": server, "deleted": deleted, "revoked": revoked, "reason": reason });
         writeln!(streams.output, "{answer}")?;
         return Ok(Exit::Done);
     }
-    let said = if had_any {
+    let said = if deleted {
         tr!(lang, "The tokens of `{server}` are deleted", server)
     } else {
         tr!(lang, "There are no tokens of `{server}`", server)
     };
     writeln!(streams.output, "{said}")?;
     if let Some(why) = not_revoked {
-        let why = escape_invisible(&why);
-        streams.print_warning(
-            &message!("they are valid until they expire, because they are not revoked: {why}", why),
-            lang,
-        )?;
+        let warning = message!("they are valid until they expire, because they are not revoked: {why}", why);
+        streams.print_warning(&warning, lang)?;
     }
     Ok(Exit::Done)
 }

@@ -186,7 +186,7 @@ impl CredentialStorage for KeptCredentials {
     }
 
     fn lock(&self) -> std::result::Result<Box<dyn Send>, String> {
-        let lock = self.store.server_credentials().lock().map_err(|fault| fault.to_string())?;
+        let lock = self.store.server_credentials().lock(&self.server).map_err(|fault| fault.to_string())?;
         Ok(Box::new(lock))
     }
 }

@@ -15,8 +15,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use toolcell_bridge::{
-    Answer, Bridge, CallOrigin, Definition, Definitions, Login, LoginState, PendingAnswer, Question, QuestionSink,
-    ServerConfig, search,
+    Answer, Bridge, CallOrigin, Definition, Definitions, Login, LoginState, Logout, PendingAnswer, Question,
+    QuestionSink, ServerConfig, search,
 };
 use toolcell_capabilities::Net;
 use toolcell_dts::Detail;
@@ -209,8 +209,8 @@ impl Servers {
         }
     }
 
-    /// Deletes the tokens of a server; whether there were any, and why they are not revoked if they are not.
-    pub(crate) async fn logout(&self, server: &ServerName) -> Result<(bool, Option<String>)> {
+    /// Deletes the tokens of a server, and has them revoked.
+    pub(crate) async fn logout(&self, server: &ServerName) -> Result<Logout> {
         match self.broken.get(server) {
             Some(failure) => Err(failure.clone()),
             None => self.bridge.logout(server).await,

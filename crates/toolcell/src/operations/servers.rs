@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 pub use toolcell_bridge::LoginState as ServerLoginState;
-use toolcell_bridge::{Definition, Login};
+use toolcell_bridge::{Definition, Login, Logout};
 use toolcell_dts::{Detail, FunctionSchema, server_interface};
 use toolcell_host::OperationError;
 use toolcell_store::Store;
@@ -38,6 +38,16 @@ pub enum ServerError {
     #[hint("see `auth` in `[servers.NAME]` of the policy")]
     Unauthorized {
         /// What went wrong, and what to do.
+        message: String,
+    },
+    /// The sign-in failed.
+    #[error("{message}")]
+    #[code(ServerFailed)]
+    #[hint(
+        "run `toolcell servers login` again; `oauth` in `[servers.NAME]` of the policy says who Toolcell is to the authorization server"
+    )]
+    Login {
+        /// What went wrong.
         message: String,
     },
     /// No person signed in within the time.
@@ -71,6 +81,33 @@ impl From<OperationError> for ServerError {
         match error.code.as_ref() {
             "server-unauthorized" => Self::Unauthorized { message: error.message },
             _ => Self::Failed { message: error.message },
+        }
+    }
+}
+
+/// What a sign-out of an MCP server did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerLogout {
+    /// There were no tokens.
+    NoTokens,
+    /// The tokens are deleted and revoked.
+    Revoked,
+    /// The tokens are deleted, and valid until they expire.
+    NotRevoked {
+        /// Why they are not revoked.
+        reason: String,
+    },
+    /// The tokens of a server that the policy does not define are deleted, and valid until they expire.
+    NotDefined,
+}
+
+impl From<Logout> for ServerLogout {
+    fn from(outcome: Logout) -> Self {
+        match outcome {
+            Logout::NoTokens => Self::NoTokens,
+            Logout::Revoked => Self::Revoked,
+            Logout::NotRevoked { reason } => Self::NotRevoked { reason },
         }
     }
 }
@@ -114,7 +151,7 @@ impl ServerLogin {
         let login = Arc::clone(&self.login);
         let waited = wait_on(&self.runtime, async move { Ok(tokio::time::timeout(limit, login.wait()).await) })?;
         let outcome = waited.map_err(|_| ServerError::LoginTimeout { seconds: limit.as_secs() })?;
-        outcome.map_err(|message| ServerError::Failed { message })?;
+        outcome.map_err(|message| ServerError::Login { message })?;
         log(&self.store, (self.clock)(), Action::LoginServer, &self.server, by)
     }
 
@@ -125,7 +162,7 @@ impl ServerLogin {
     pub fn finish(&self, returned: &str) -> Result<(), ServerError> {
         let (login, returned) = (Arc::clone(&self.login), returned.to_owned());
         let outcome = wait_on(&self.runtime, async move { Ok(login.finish(&returned).await) });
-        outcome?.map_err(|message| ServerError::Failed { message })
+        outcome?.map_err(|message| ServerError::Login { message })
     }
 }
 
@@ -142,17 +179,30 @@ pub(crate) fn login(parts: &Parts, name: &str) -> Result<ServerLogin, ServerErro
     Ok(ServerLogin { server, login, runtime, store, clock: parts.clock })
 }
 
-/// Deletes the tokens of a server, and has its authorization server revoke them. Returns whether there were any, and why they
-/// are not revoked if they are not.
-pub(crate) fn logout(parts: &Parts, name: &str, by: &str) -> Result<(bool, Option<String>), ServerError> {
-    let server = find(parts, name)?;
+/// Deletes the tokens of a server, and has its authorization server revoke them.
+pub(crate) fn logout(parts: &Parts, name: &str, by: &str) -> Result<ServerLogout, ServerError> {
+    let server = match find(parts, name) {
+        Ok(server) => server,
+        Err(unknown) => return logout_removed(parts, name, by, unknown),
+    };
     let servers = parts.resources.servers(parts.resource_context())?;
     let asked = server.clone();
     let outcome = parts.resources.wait_for_servers(async move { servers.logout(&asked).await })?;
     if let Some(store) = &parts.store {
         log(store, parts.now(), Action::LogoutServer, &server, by)?;
     }
-    Ok(outcome)
+    Ok(outcome.into())
+}
+
+/// Deletes the tokens of a server that the policy no longer defines. `unknown` is the error if there are none.
+fn logout_removed(parts: &Parts, name: &str, by: &str, unknown: ServerError) -> Result<ServerLogout, ServerError> {
+    let (Some(store), Ok(server)) = (&parts.store, ServerName::parse(name)) else { return Err(unknown) };
+    let deleted = store.server_credentials().delete(&server);
+    if !deleted.map_err(|fault| ServerError::Failed { message: fault.to_string() })? {
+        return Err(unknown);
+    }
+    log(store, parts.now(), Action::LogoutServer, &server, by)?;
+    Ok(ServerLogout::NotDefined)
 }
 
 /// Whether a person is signed in to a server, which is not asked.
