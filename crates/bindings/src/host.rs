@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcell::hook::{HookPhase, JsonHook};
 use toolcell::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, FunctionReply,
-    Hooks, HostFunction, HostFunctions, Lang, Message, Policy, escape_for_display,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FlowAnswer, FlowQuestion,
+    FunctionFailure, FunctionReply, HeldBody, Hooks, HostFunction, HostFunctions, Lang, Message, Policy,
+    escape_for_display,
 };
 
 use crate::failure::Failure;
@@ -236,22 +237,67 @@ struct RawAnswer {
 
 impl Approver for HostApprover {
     fn ask(&self, prompt: &ApprovalPrompt) -> ApprovalAnswer {
-        let question = prompt_json(prompt, self.lang).to_string();
         let not_asked = |why: String| ApprovalAnswer::NotShown { reason: Message::verbatim(why) };
-        let answer = match self.host.call(Callback::Approve, &prompt.call.tool_name, &question, None) {
-            Ok(answer) => answer,
-            Err(error) => return not_asked(format!("the approver failed: {error}")),
-        };
-        match serde_json::from_str(&answer) {
+        match self.put(&prompt.call.tool_name, &prompt_json(prompt, self.lang)) {
             Ok(RawAnswer { answer, feedback }) => match answer.as_str() {
                 "approve" => ApprovalAnswer::Approve,
                 "refuse" => ApprovalAnswer::Refuse { feedback: feedback.map(Message::verbatim) },
                 "defer" => ApprovalAnswer::Defer,
-                other => not_asked(format!("the approver answered `{}`", other.escape_debug())),
+                other => not_asked(unknown_answer(other)),
             },
-            Err(error) => not_asked(format!("the approver gave an invalid answer: {error}")),
+            Err(why) => not_asked(why),
         }
     }
+
+    fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
+        let unanswered = |why: String| FlowAnswer::Unanswered { reason: Message::verbatim(why) };
+        match self.put(&question.tool, &flow_json(question, self.lang)) {
+            Ok(RawAnswer { answer, .. }) => match answer.as_str() {
+                "approve" => FlowAnswer::Approve,
+                "refuse" => FlowAnswer::Refuse,
+                other => unanswered(unknown_answer(other)),
+            },
+            Err(why) => unanswered(why),
+        }
+    }
+}
+
+/// Returns a question about an operation, in the shape of those about calls: the operation is what the parameters are there.
+fn flow_json(question: &FlowQuestion, lang: Lang) -> Value {
+    let lines = question.lines(lang);
+    let (asked, headline) = (question.question(lang), lines.first().map_or("", String::as_str).to_owned());
+    let operation = json!({ "kind": question.kind, "about": question.about, "details": question.details,
+        "body": question.body.as_ref().map(HeldBody::as_str), "from": question.from, "to": question.to });
+    json!({
+        "askedBy": format!("flows[{}]", question.rule),
+        "text": headline,
+        "question": asked,
+        "facts": lines,
+        "toolName": question.tool,
+        "toolId": question.id.to_string(),
+        "parameters": operation,
+        "caller": null,
+        "findings": [],
+        "grants": null,
+        "missing": null,
+        "source": null,
+        "digest": null,
+        "display": format!("{}\n{asked}", lines.join("\n")),
+    })
+}
+
+impl HostApprover {
+    /// Puts a question to the host.
+    fn put(&self, tool: &str, question: &Value) -> Result<RawAnswer, String> {
+        let answer = self.host.call(Callback::Approve, tool, &question.to_string(), None);
+        let answer = answer.map_err(|error| format!("the approver failed: {error}"))?;
+        serde_json::from_str(&answer).map_err(|error| format!("the approver gave an invalid answer: {error}"))
+    }
+}
+
+/// Describes an answer that is none.
+fn unknown_answer(answer: &str) -> String {
+    format!("the approver answered `{}`", answer.escape_debug())
 }
 
 /// What decides whether a question is the one that was answered.
@@ -298,6 +344,15 @@ impl Approver for AnsweredQuestions {
                 reason: Message::verbatim(
                     "a person approved something else: the tool, its grants or the call have changed".to_owned(),
                 ),
+            },
+        }
+    }
+
+    fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
+        match &self.approver {
+            Some(approver) => approver.decide_flow(question),
+            None => FlowAnswer::NotAsked {
+                reason: Message::verbatim("the caller of this run cannot pass questions on".to_owned()),
             },
         }
     }

@@ -9,10 +9,10 @@ use inquire::InquireError;
 use toolcell::hook::ToolApproval;
 use toolcell::policy::{Grants, SuggestedArgument};
 use toolcell::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, QuestionAnswer,
-    ServerQuestion, ToolName,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, FlowAnswer, FlowQuestion, Lang, Policy,
+    QuestionAnswer, ServerQuestion, ToolName,
 };
-use toolcell_i18n::{Localize as _, message, tr};
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
@@ -202,16 +202,45 @@ impl Approver for TerminalApprover {
     }
 
     fn answer(&self, question: &ServerQuestion) -> QuestionAnswer {
-        match self.without_progress(|| question::ask(question, self.lang)) {
-            Ok(answer) => answer,
-            Err(InquireError::OperationCanceled) => QuestionAnswer::Cancel,
-            Err(InquireError::OperationInterrupted) => {
-                self.cancel.cancel();
-                QuestionAnswer::Cancel
-            }
-            Err(error) => QuestionAnswer::NotAsked { reason: message!("the terminal prompt failed: {error}", error) },
+        match self.put(|| question::ask(question, self.lang)) {
+            PutQuestion::Answered(answer) => answer,
+            PutQuestion::Dismissed => QuestionAnswer::Cancel,
+            PutQuestion::Failed(reason) => QuestionAnswer::NotAsked { reason },
         }
     }
+
+    fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
+        let (lines, summary) = (question.lines(self.lang), question.summary(self.lang));
+        let text = PromptText { lines: &lines, summary: &summary };
+        match self.put(|| screen::confirm(text, &question.question(self.lang), self.lang)) {
+            PutQuestion::Answered(true) => FlowAnswer::Approve,
+            PutQuestion::Answered(false) | PutQuestion::Dismissed => FlowAnswer::Refuse,
+            PutQuestion::Failed(reason) => FlowAnswer::NotAsked { reason },
+        }
+    }
+}
+
+impl TerminalApprover {
+    /// Puts a question during a run, and cancels the run if the user interrupts it.
+    fn put<T>(&self, prompt: impl FnOnce() -> Result<T, InquireError>) -> PutQuestion<T> {
+        match self.without_progress(prompt) {
+            Ok(answer) => PutQuestion::Answered(answer),
+            Err(InquireError::OperationCanceled) => PutQuestion::Dismissed,
+            Err(InquireError::OperationInterrupted) => {
+                self.cancel.cancel();
+                PutQuestion::Dismissed
+            }
+            Err(error) => PutQuestion::Failed(message!("the terminal prompt failed: {error}", error)),
+        }
+    }
+}
+
+/// What came of a question on the terminal.
+enum PutQuestion<T> {
+    Answered(T),
+    Dismissed,
+    /// The question was not shown.
+    Failed(Message),
 }
 
 /// Shows the lines, asks a yes-or-no question, and returns the answer.

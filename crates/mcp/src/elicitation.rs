@@ -1,10 +1,11 @@
-//! Prompts, put to the user through MCP elicitation: for approvals, and for what MCP servers ask during a run.
+//! Prompts, put to the user through MCP elicitation: for approvals, and for what MCP servers and rules about flows ask during a
+//! run.
 //!
-//! Hooks, the policy and the calls of servers ask an [`Approver`] on the thread of the run. Three kinds exist:
+//! Hooks, the policy and the host calls of runs ask an [`Approver`] on the thread of the run. Three kinds exist:
 //! - [`LiveApprover`] asks while the call is running, by elicitation or as a task that needs input.
 //! - [`DeferredApprover`] records the unanswered prompt. The call then ends, and the client sends
-//!   it again with the answer. A question of a server is declined instead: what the run did before it would be done
-//!   again.
+//!   it again with the answer. A question that comes up during the run is declined instead: what the run did before it would be
+//!   done again.
 //! - Clients that support neither have no approver: the tool waits in the store until it is decided
 //!   with `toolcell approvals`.
 //!
@@ -29,8 +30,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolcell::policy::{Grants, SuggestedArgument};
 use toolcell::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Lang, Policy, PromptTooLong, QuestionAnswer,
-    ServerQuestion,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, FlowAnswer, FlowQuestion, Lang, Policy, PromptTooLong,
+    QuestionAnswer, ServerQuestion, single_line_for_display,
 };
 use toolcell_i18n::{Localize as _, Message, message, tr};
 
@@ -102,6 +103,8 @@ enum QueuedPrompt {
     Approval(ApprovalPrompt, Sender<ApprovalAnswer>),
     /// What a server wants to know.
     Question(ServerQuestion, Sender<QuestionAnswer>),
+    /// Whether an operation may happen that a rule about flows asks about.
+    Flow(FlowQuestion, Sender<FlowAnswer>),
 }
 
 /// An elicitation that is in progress, and delivers its answer.
@@ -132,6 +135,9 @@ impl PromptQueue {
                 }),
                 QueuedPrompt::Question(question, reply) => Box::pin(async move {
                     drop(reply.send(way.pass_on(&question, asker.lang, (number, timeout)).await));
+                }),
+                QueuedPrompt::Flow(question, reply) => Box::pin(async move {
+                    drop(reply.send(way.decide_flow(&question, &asker, (number, timeout)).await));
                 }),
             });
         }
@@ -186,6 +192,32 @@ impl ElicitationChannel {
         }
     }
 
+    /// Has the user decide about an operation, as the prompt with this number.
+    async fn decide_flow(
+        self,
+        question: &FlowQuestion,
+        asker: &PromptContext,
+        (number, timeout): (u64, Duration),
+    ) -> FlowAnswer {
+        let lang = asker.lang;
+        let lines = question.lines(lang).into_iter().chain(client_line(asker).map(|line| format!("  {line}")));
+        let message = lines.chain([question.question(lang)]).collect::<Vec<_>>().join("\n");
+        if message.len() > MAX_MESSAGE_BYTES {
+            let error = PromptTooLong { bytes: message.len(), limit: MAX_MESSAGE_BYTES };
+            return FlowAnswer::NotAsked { reason: error.localize() };
+        }
+        let options = [(APPROVE, tr!(lang, "Approve").to_owned()), (REFUSE, tr!(lang, "Refuse").to_owned())];
+        let form = decision_form(message, options, lang);
+        match self.send(form, format!("question-{number}"), timeout).await {
+            Some(result) => match parse_answer(&result) {
+                Some(FormAnswer::Approve) => FlowAnswer::Approve,
+                Some(FormAnswer::GrantOnce | FormAnswer::Refuse(_)) => FlowAnswer::Refuse,
+                None => FlowAnswer::Unanswered { reason: message!("the user dismissed the question") },
+            },
+            None => FlowAnswer::Unanswered { reason: message!("the client did not answer in time, or failed") },
+        }
+    }
+
     /// Sends a form, and returns the answer; `None` if the client does not answer in time. `key` names the prompt in a task.
     async fn send(self, form: ElicitRequestParams, key: String, timeout: Duration) -> Option<ElicitResult> {
         match self {
@@ -218,6 +250,13 @@ impl Approver for LiveApprover {
         let (reply, answer) = channel();
         let asked = self.0.send(QueuedPrompt::Question(question.clone(), reply));
         let gone = || QuestionAnswer::Unanswered { reason: message!("the client is gone") };
+        asked.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(gone)
+    }
+
+    fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
+        let (reply, answer) = channel();
+        let asked = self.0.send(QueuedPrompt::Flow(question.clone(), reply));
+        let gone = || FlowAnswer::Unanswered { reason: message!("the client is gone") };
         asked.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(gone)
     }
 }
@@ -319,13 +358,18 @@ impl Approver for DeferredApprover {
     }
 
     fn answer(&self, _: &ServerQuestion) -> QuestionAnswer {
-        // The answer would come with a repeated request, for which the run would start anew and do everything again that it
-        // did before the question, the call of the server included.
-        let reason = message!(
-            "without a session, an answer would come with a new request, and the run would do again what it has done"
-        );
-        QuestionAnswer::NotAsked { reason }
+        QuestionAnswer::NotAsked { reason: would_repeat() }
     }
+
+    fn decide_flow(&self, _: &FlowQuestion) -> FlowAnswer {
+        FlowAnswer::NotAsked { reason: would_repeat() }
+    }
+}
+
+/// Returns why a question that comes up during a run is not put: the answer would come with a repeated request, for which the run
+/// would start anew and do everything again that it did before the question, the call of a server that asks included.
+fn would_repeat() -> Message {
+    message!("without a session, an answer would come with a new request, and the run would do again what it has done")
 }
 
 /// Why a prompt cannot be shown.
@@ -374,13 +418,8 @@ pub(crate) fn elicitation_form(
     asker: &PromptContext,
 ) -> Result<ElicitRequestParams, PromptError> {
     let lang = asker.lang;
-    let client = asker.client.iter().map(|name| {
-        let label = tr!(lang, "client (self-reported)");
-        let (start, is_cut) =
-            (name.chars().take(MAX_CLIENT_CHARS).collect::<String>(), name.chars().nth(MAX_CLIENT_CHARS));
-        format!("{label}{}{start}{}", lang.colon(), if is_cut.is_some() { "…" } else { "" })
-    });
-    let message = question.to_form_text(lang, &client.collect::<Vec<_>>(), MAX_MESSAGE_BYTES)?;
+    let client: Vec<String> = client_line(asker).into_iter().collect();
+    let message = question.to_form_text(lang, &client, MAX_MESSAGE_BYTES)?;
     // Approving a tool that is granted nothing of what it requests would not help it.
     let approving = question.tool_approval.as_ref();
     let offered = approving.filter(|approving| grants_to_offer(&approving.missing).is_some());
@@ -389,8 +428,26 @@ pub(crate) fn elicitation_form(
     let grant = offered
         .map(|approving| (GRANT_ONCE, tr!(lang, "Grant {grants} for this call", grants = approving.missing_words())));
     let refuse = (REFUSE, tr!(lang, "Refuse").to_owned());
+    Ok(decision_form(message, approve.into_iter().chain(grant).chain([refuse]), lang))
+}
+
+/// Returns the client's name for itself, as a line of a prompt.
+fn client_line(asker: &PromptContext) -> Option<String> {
+    let name = asker.client.as_ref()?;
+    let label = tr!(asker.lang, "client (self-reported)");
+    let start: String = name.chars().take(MAX_CLIENT_CHARS).collect();
+    let mark = if name.chars().nth(MAX_CLIENT_CHARS).is_some() { "…" } else { "" };
+    Some(format!("{label}{}{}{mark}", asker.lang.colon(), single_line_for_display(&start)))
+}
+
+/// Builds a form with these options, each a value and a title.
+fn decision_form(
+    message: String,
+    options: impl IntoIterator<Item = (&'static str, String)>,
+    lang: Lang,
+) -> ElicitRequestParams {
     let (values, titles): (Vec<String>, Vec<String>) =
-        approve.into_iter().chain(grant).chain([refuse]).map(|(value, title)| (value.to_owned(), title)).unzip();
+        options.into_iter().map(|(value, title)| (value.to_owned(), title)).unzip();
     let decisions = || EnumSchema::builder(values.clone());
     // If the titles did not match the values in number, the form would show the values themselves;
     // both can be chosen either way.
@@ -401,7 +458,7 @@ pub(crate) fn elicitation_form(
         .required_enum_schema(DECISION, decisions)
         .string_property(REASON, |_| StringSchema::new().title(tr!(lang, "Reason, if you refuse")).max_length(1_000))
         .build_unchecked();
-    Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema }
 }
 
 /// Parses the answer in an elicitation result. Only an explicit `approve` or `grant_once` is an

@@ -60,7 +60,7 @@ use toolcell_tool::{Grants, KvGrant, ToolId};
 pub use effects::{BodyEnd, Effect, EffectLog, ReceivedBody};
 pub use flows::FlowContext;
 pub use functions::{FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions};
-pub use held::{EffectApprover, EffectDecision, HeldBody, HeldEffect};
+pub use held::{EffectApprover, EffectDecision, HeldEffect};
 pub use open::GrantOpenError;
 pub use resources::SecretSource;
 #[cfg(feature = "servers")]

@@ -138,14 +138,14 @@ pub use clock::now;
 pub use execution::suspend::{CallbackTicket, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 pub use execution::{RunOptions, SandboxConfig};
 pub use hook::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks,
-    QuestionAnswer, QuestionOutcome, Revision, ServerQuestion,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, FlowAnswer, FlowQuestion, HeldBody,
+    HookContext, HookVerdict, Hooks, QuestionAnswer, QuestionOutcome, Revision, ServerQuestion,
 };
 #[cfg(feature = "servers")]
 pub use host_calls::ServerReview;
 pub use host_calls::{
-    BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, FlowContext, GrantOpenError, HeldBody, HeldEffect,
-    ReceivedBody, SecretSource,
+    BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, FlowContext, GrantOpenError, HeldEffect, ReceivedBody,
+    SecretSource,
 };
 pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, FunctionResponder, HostFunction, HostFunctions};
 pub use operations::adopt::{AdoptError, AdoptedTool, Adoption};

@@ -5,6 +5,7 @@
 pub(crate) mod approval_prompt;
 #[cfg(feature = "flame-graph")]
 mod flame_graph;
+mod flow_question;
 mod held_effect;
 pub(crate) mod messages;
 mod proof;

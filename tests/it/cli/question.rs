@@ -1,4 +1,4 @@
-//! Questions that MCP servers ask during a run, at a terminal.
+//! Questions during a run, at a terminal: what MCP servers ask, and what rules about flows have a person decide.
 
 use std::fs;
 use std::path::Path;
@@ -101,4 +101,45 @@ fn without_a_terminal_it_is_declined() {
     let home = home("plain");
     let out = home.stdout_of(&["run", "trip"]);
     assert!(out.contains("the caller of this run cannot pass questions on"), "{out}");
+}
+
+/// A fixture with a tool `keep` that writes what its caller says, about which a rule asks.
+fn keeping() -> BinaryFixture {
+    let home = BinaryFixture::new(
+        "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"notes\"\n\
+         [[flows]]\nfrom = [\"caller\"]\nto = [\"kv:notes:writes\"]\ndo = \"ask\"\n",
+    );
+    let file = home.path("keep.js");
+    fs::write(&file, "const execute = async ({ text }) => { await kv.set('a', text); return kv.get('a') }").unwrap();
+    home.stdout_of(&["create", file.to_str().unwrap(), "--description", "Keeps a text"]);
+    home
+}
+
+#[test]
+fn an_operation_that_a_rule_asks_about_happens_after_a_yes() {
+    let home = keeping();
+    for (keys, status, is_kept) in [("\r", 1, false), ("\u{1b}", 1, false), ("y\r", 0, true)] {
+        let mut terminal = Terminal::start(&home, &["run", "keep", "text=a\u{1b}[2J\nb"]);
+        let rows = terminal.wait_for_prompt(&["Let `keep` do this, once?"]);
+        let first = "`keep` has read data from caller, and is about to do what leads to kv:notes";
+        assert!(rows.iter().any(|row| row.starts_with(first)), "{rows:#?}");
+        assert!(rows.iter().any(|row| row == "  kv.commit a"), "{rows:#?}");
+        assert!(rows.iter().any(|row| row.starts_with("  rule: flows[0] (user ")), "{rows:#?}");
+        assert!(rows.iter().any(|row| row.contains(r"a\u001b[2J\nb")), "{rows:#?}");
+        terminal.type_keys(keys);
+        let (ended, out) = terminal.wait_for_exit();
+        assert_eq!(ended, Some(status), "{out}");
+        assert_eq!(out.contains("[2J"), is_kept, "{out}");
+    }
+}
+
+#[test]
+fn without_a_terminal_it_is_refused_with_the_way_to_approve_it() {
+    let home = keeping();
+    let output = home.run(&["run", "keep", "text=x"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("has a person decide; do it before reading, or have the user run the tool with `--plan`"),
+        "{errors}"
+    );
 }

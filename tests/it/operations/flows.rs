@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcell::{
-    EffectApprover, EffectDecision, FlowContext, FunctionReply, HeldEffect, HostFunction, HostFunctions, Label,
-    RunOptions, RunResult,
+    ApprovalAnswer, ApprovalPrompt, Approver, CancelToken, EffectApprover, EffectDecision, FlowAnswer, FlowContext,
+    FlowQuestion, FunctionReply, HeldEffect, HostFunction, HostFunctions, Label, Message, QuestionOutcome, RunOptions,
+    RunResult,
 };
 
 use super::loopback::LoopbackServer;
@@ -263,6 +264,149 @@ fn a_person_decides_about_exactly_these_bytes_and_is_told_where_data_came_from()
         assert!(held.details.contains("the number is 7"), "{held:?}");
         assert_eq!(held.from, ["caller", "tool:mail"]);
         assert!(held.to_line(toolcell::Lang::En).ends_with(", after data from caller, tool:mail"), "{held:?}");
+    }
+}
+
+/// A person who decides, and what they were asked.
+struct Person(FlowAnswer, Duration, Mutex<Vec<FlowQuestion>>);
+
+impl Person {
+    fn new(answer: FlowAnswer) -> Arc<Self> {
+        Arc::new(Self(answer, Duration::ZERO, Mutex::default()))
+    }
+
+    fn options(self: &Arc<Self>) -> RunOptions {
+        RunOptions { approver: Some(Arc::clone(self) as Arc<dyn Approver>), ..RunOptions::default() }
+    }
+}
+
+impl Approver for Person {
+    fn ask(&self, _: &ApprovalPrompt) -> ApprovalAnswer {
+        ApprovalAnswer::Approve
+    }
+
+    fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
+        std::thread::sleep(self.1);
+        self.2.lock().unwrap().push(question.clone());
+        self.0.clone()
+    }
+}
+
+/// An approver who decides about calls, and about no operation.
+struct Elsewhere;
+
+impl Approver for Elsewhere {
+    fn ask(&self, _: &ApprovalPrompt) -> ApprovalAnswer {
+        ApprovalAnswer::Approve
+    }
+}
+
+const SEARCH: &str = "const mail = await call('mail'); \
+                      return call('search', { text: mail.body }).catch((e) => [e.code, e.effects, e.message])";
+
+#[test]
+fn during_a_run_a_person_decides_about_exactly_one_operation() {
+    let refused = |why: &str| {
+        json!([
+            "flow-not-approved",
+            "none",
+            format!(
+                "this leads to `tool:search`, and the run has read data from `tool:mail`: the policy's `flows[0]` has a person \
+             decide{why}"
+            )
+        ])
+    };
+    let late = || FlowAnswer::Unanswered { reason: Message::verbatim("late".to_owned()) };
+    for (answer, value, outcome) in [
+        (FlowAnswer::Approve, json!("search answers"), QuestionOutcome::Accept),
+        (FlowAnswer::Refuse, refused(", who refused it"), QuestionOutcome::Decline),
+        (late(), refused(", and there is no answer: late"), QuestionOutcome::Unanswered),
+    ] {
+        let (world, person) = (World::new(7), Person::new(answer));
+        let ran = world.run(SEARCH, &person.options());
+        assert_eq!(returned_value(&ran), value);
+        let is_sent = outcome == QuestionOutcome::Accept;
+        assert_eq!(world.sent.lock().unwrap().len(), usize::from(is_sent));
+        assert_eq!(ran.effect_log.unwrap().effects[1].asked, [outcome]);
+        let [question] = person.2.lock().unwrap().clone().try_into().unwrap();
+        assert_eq!((question.tool.as_str(), question.kind.as_str()), (ran.name.as_str(), "tools.call"));
+        assert_eq!((question.about.as_str(), question.to.as_str(), question.rule), ("search", "tool:search", 0));
+        assert!(question.details.contains("the number is 7"), "{question:?}");
+        assert_eq!(question.from, ["tool:mail"]);
+        // A yes is for one operation: the next one is asked about anew.
+        drop(world.run(&format!("/* again */ {SEARCH}"), &person.options()));
+        assert_eq!(person.2.lock().unwrap().len(), 2);
+    }
+    let world = World::new(7);
+    let options = RunOptions { approver: Some(Arc::new(Elsewhere)), ..RunOptions::default() };
+    let unasked = ", who was not asked: the caller of this run cannot pass questions on; do it before reading, or have the user \
+                   run the tool with `--plan`";
+    assert_eq!(returned_value(&world.run(SEARCH, &options)), refused(unasked));
+    assert!(world.sent.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_a_called_tool_does_is_asked_about_in_its_name_and_the_time_of_the_answer_is_not_the_runs() {
+    let world = World::new(7);
+    let person = Arc::new(Person(FlowAnswer::Approve, Duration::from_millis(700), Mutex::default()));
+    let mut options = person.options();
+    options.limits.timeout_ms = Some(600);
+    let body = "const mail = await call('mail'); const both = ['a', 'b'].map((text) => call('post-text', { text })); \
+                return [await Promise.all(both), await call('post', { text: mail.body })]";
+    let ran = world.run(body, &options);
+    assert_eq!(returned_value(&ran), json!([["post answers", "post answers"], "post answers"]));
+    let asked: Vec<String> = person.2.lock().unwrap().iter().map(|question| question.tool.clone()).collect();
+    assert_eq!(asked, ["post-text", "post-text", ran.name.as_str()]);
+}
+
+#[test]
+fn an_operation_that_is_given_up_before_it_is_asked_about_does_not_happen() {
+    let world = World::new(7);
+    let person = Arc::new(Person(FlowAnswer::Approve, Duration::from_millis(300), Mutex::default()));
+    let cancel = CancelToken::new();
+    let options = RunOptions { cancel: Some(cancel.clone()), ..person.options() };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(150));
+            cancel.cancel();
+        });
+        assert!(world.run(SEARCH, &options).value().is_err());
+    });
+    // It was asked about, and the run was cancelled before the answer.
+    assert!(person.2.lock().unwrap().len() <= 1);
+    assert!(world.sent.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_person_decides_whether_a_caller_may_run_a_tool() {
+    let rules = |action: &str| {
+        format!("[[flows]]\nfrom = [\"tool:read-mail\"]\nto = [\"tool:post-text\"]\ndo = \"{action}\"\n")
+    };
+    let post = json!({ "tool_name": "post-text", "parameters": { "text": "the number is 7" } });
+    for (action, answer, is_asked, ending) in [
+        ("ask", FlowAnswer::Approve, true, None),
+        ("ask", FlowAnswer::Refuse, true, Some("whether that goes to `tool:post-text`: the user refused")),
+        ("deny", FlowAnswer::Approve, false, Some("does not let that go to `tool:post-text`")),
+    ] {
+        let (world, person) = (World::with_rules(7, &rules(action)), Person::new(answer));
+        let read = json!({ "tool_name": "read-mail", "parameters": {} });
+        drop(world.host.run_with(&read, &person.options()).unwrap());
+        let ran = world.host.run_with(&post, &person.options());
+        match ending {
+            None => assert_eq!(returned_value(&ran.unwrap()), "post answers"),
+            Some(ending) => {
+                let error = ran.unwrap_err();
+                assert_eq!(error.code().as_str(), "flow-refused");
+                assert!(error.to_string().ends_with(ending), "{error}");
+            }
+        }
+        let asked = person.2.lock().unwrap();
+        assert_eq!(asked.len(), usize::from(is_asked));
+        for question in asked.iter() {
+            assert_eq!((question.kind.as_str(), question.to.as_str()), ("run", "tool:post-text:writes"));
+            assert_eq!(question.from, ["tool:read-mail"]);
+            assert_eq!(question.details, r#"{"text":"the number is 7"}"#);
+        }
     }
 }
 

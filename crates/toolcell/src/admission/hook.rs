@@ -51,7 +51,7 @@ pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, Revi
 pub use phase::HookPhase;
 pub use post_run::{EndKind, PostRunEvent};
 pub use program::{ProgramFiles, open_regular_file};
-pub use question::{QuestionAnswer, QuestionOutcome, ServerQuestion};
+pub use question::{FlowAnswer, FlowQuestion, HeldBody, QuestionAnswer, QuestionOutcome, ServerQuestion};
 pub use tool::ToolHook;
 pub use verdict::{HookDecision, HookVerdict, IntoHookResult, ResultChange, Revision};
 

@@ -18,12 +18,13 @@ use toolcell_host::{
 };
 
 use super::completions::{CompletionEvent, CompletionQueue, QueuedEvent};
-use super::flows::AnswerSource;
+use super::flows::{AnswerSource, PendingFlow};
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::questions::PendingQuestion;
 use super::tools::{self, NestedCall};
 use super::{BodyReader, EffectRecorder, RunEnvironment, RunningServerCall};
+use crate::admission::hook::FlowAnswer;
 
 pub(super) struct HostCallRunner<'a> {
     environment: &'a RunEnvironment<'a>,
@@ -36,6 +37,8 @@ pub(super) struct HostCallRunner<'a> {
     server_calls: BTreeMap<u32, RunningServerCall>,
     /// Questions of servers that were not put yet.
     questions: VecDeque<Box<PendingQuestion>>,
+    /// Operations about which a person decides who was not asked yet.
+    asked_flows: VecDeque<PendingFlow>,
     /// Calls of servers that the plan did not hold, because their tools only read.
     unheld_reads: BTreeSet<u32>,
     /// Where the answers to operations that have begun come from, if flows are followed.
@@ -82,6 +85,7 @@ impl<'a> HostCallRunner<'a> {
             open_bodies: rests,
             server_calls: BTreeMap::new(),
             questions: VecDeque::new(),
+            asked_flows: VecDeque::new(),
             unheld_reads: BTreeSet::new(),
             answers: BTreeMap::new(),
             kept: BTreeSet::new(),
@@ -255,6 +259,7 @@ impl HostCallDriver for HostCallRunner<'_> {
             self.open_bodies.remove(id);
             self.server_calls.remove(id);
             self.questions.retain(|question| question.id != *id);
+            self.asked_flows.retain(|flow| flow.operation.id() != *id);
             self.queued_calls.retain(|(call, _)| call != id);
             self.answers.remove(id);
             self.kept.remove(id);
@@ -335,7 +340,10 @@ impl HostCallRunner<'_> {
     /// Returns the label of all other operations in flight, and whether nothing else is in flight, timers included.
     fn under_way(&self, id: u32) -> (Label, bool) {
         let is_queued = |other: u32| self.queued_calls.iter().any(|(queued, _)| *queued == other);
-        let is_held = |other: u32| self.held.iter().any(|(_, held)| held.id() == other);
+        let is_held = |other: u32| {
+            self.held.iter().any(|(_, held)| held.id() == other)
+                || self.asked_flows.iter().any(|flow| flow.operation.id() == other)
+        };
         let mut label = Label::default();
         let mut is_alone = true;
         for other in
@@ -375,7 +383,7 @@ impl HostCallRunner<'_> {
             if !ended.is_empty() {
                 return Rested::Completed(WaitResult { completions: ended, elapsed: took, fuel: 0 });
             }
-            if !until.is_expired() && self.put_question(until) {
+            if !until.is_expired() && (self.put_question(until) || self.ask_about_flow(until)) {
                 continue;
             }
             let timer = self.next_timer();
@@ -453,6 +461,25 @@ impl HostCallRunner<'_> {
         true
     }
 
+    /// Has the user decide about the next operation that a rule about flows asks about, and returns whether there was one. The
+    /// time that this takes extends the deadline of the run.
+    fn ask_about_flow(&mut self, until: &CallDeadline) -> bool {
+        let Some(PendingFlow { operation, ask }) = self.asked_flows.pop_front() else { return false };
+        let (id, route) = (operation.id(), &self.environment.questions);
+        let waited = route.waited();
+        let tool = (self.environment.id, &*self.environment.name);
+        let answer = route.decide(&ask.to_question(tool, operation.as_sent()));
+        until.extend(route.waited().saturating_sub(waited));
+        self.environment.effects.record_question(id, answer.outcome());
+        // What is decided about a run that was cancelled meanwhile does not count.
+        if answer == FlowAnswer::Approve && !until.is_cancelled() {
+            self.perform_held(operation);
+        } else {
+            self.complete_with_error(id, ask.answered_error(&answer));
+        }
+        true
+    }
+
     /// Calls the functions at the head of the queue that run on this thread, until the deadline; returns whether there were any.
     fn call_inline_functions(&mut self, until: &CallDeadline) -> bool {
         let mut has_called = false;
@@ -476,6 +503,7 @@ impl Drop for HostCallRunner<'_> {
         self.open_bodies.clear();
         self.server_calls.clear();
         self.questions.clear();
+        self.asked_flows.clear();
         // Each blocking task holds a sender; the channel closes when all of them have finished.
         let (here, all) = std::mem::replace(&mut self.blocking_tasks, channel());
         drop(here);

@@ -56,7 +56,7 @@ pub struct Effect {
     /// The error code, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// What came of the questions that the server asked the user during the call.
+    /// What came of the questions that the user was asked: by a rule about flows before the call, by the server during it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<QuestionOutcome>,
     /// What the tool received of the response body, if a request was answered.

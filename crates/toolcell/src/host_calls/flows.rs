@@ -18,7 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolcell_flows::{BoundedSchema, FlowAction, FlowDecision, Label, Sink, Source, Target};
-use toolcell_host::{Completion, Effects, FileAction, FileRequest, HostRequest, Json, OperationError, ParsedHostCall};
+use toolcell_host::{
+    Completion, Effects, FileAction, FileRequest, HostCall, HostRequest, Json, OperationError, ParsedHostCall,
+};
+use toolcell_i18n::Lang;
 use toolcell_policy::{ApprovalMode, FlowPolicy, Origin, Policy};
 use toolcell_store::{Fault, LabelHolder, Store};
 use toolcell_tool::{Access, FilesGrant, FolderName, Grants, ServerName, ServerToolName, SpaceName, ToolId, ToolName};
@@ -27,7 +30,9 @@ use url::Url;
 use super::error::error_without_effects;
 use super::functions::HostFunction;
 use super::held::HeldEffect;
+use super::pending::PlanPosition;
 use super::{RunEnvironment, tools};
+use crate::admission::hook::{FlowAnswer, FlowQuestion};
 
 #[cfg(feature = "net")]
 pub(super) use observer::FlowObserver;
@@ -213,15 +218,13 @@ impl FlowTracker {
         Ok(tracker)
     }
 
-    /// Decides whether a caller may run the tool, which is a sink: its parameters go there.
-    pub(crate) fn decide_run(&self) -> Result<(), FlowRefusal> {
-        let Some(Source::Tool(name)) = &self.own else { return Ok(()) };
+    /// Returns what the rules say about a caller that runs the tool, which is a sink: its parameters go there.
+    pub(crate) fn decide_run(&self) -> Option<RunFlow> {
+        let Some(Source::Tool(name)) = &self.own else { return None };
         let sink = Sink { target: Target::Tool(name.clone()), writes: true };
-        let decision = self.policy.rules().decide(&self.label(), self.own.as_ref(), &sink);
-        decision.map_or(Ok(()), |decision| {
-            let (from, rule) = (describe(&decision.from), decision.rule);
-            Err(FlowRefusal { name: name.clone(), from, rule, origin: self.policy.origin(rule).clone() })
-        })
+        let decision = self.policy.rules().decide(&self.label(), self.own.as_ref(), &sink)?;
+        let FlowDecision { action, rule, from } = decision;
+        Some(RunFlow { name: name.clone(), from, action, rule, origin: self.policy.origin(rule).clone() })
     }
 
     /// Returns where the result of the run comes from, for its caller: from the tool, too.
@@ -393,17 +396,43 @@ fn read_label(store: &Store, holders: &[LabelHolder]) -> Result<Label, Fault> {
     Ok(Label::parse(sources.iter().map(String::as_str)))
 }
 
-/// A run that the rules do not let begin.
+/// What a rule says about a run that is about to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FlowRefusal {
+pub(crate) struct RunFlow {
     /// The tool.
     pub(crate) name: ToolName,
     /// What the caller was told of.
-    pub(crate) from: String,
+    pub(crate) from: Label,
+    /// Whether a person may let it begin.
+    pub(crate) action: FlowAction,
     /// The number of the rule, from 0.
     pub(crate) rule: usize,
     /// The position of the rule.
     pub(crate) origin: Origin,
+}
+
+impl RunFlow {
+    /// Returns what the caller was told of, as text.
+    pub(crate) fn sources(&self) -> String {
+        describe(&self.from)
+    }
+
+    /// Returns the question whether a caller may run a tool with these parameters.
+    pub(crate) fn to_question(&self, tool: ToolId, params: &str) -> FlowQuestion {
+        FlowQuestion {
+            tool: self.name.to_string(),
+            id: tool,
+            kind: "run".to_owned(),
+            about: self.name.to_string(),
+            details: params.to_owned(),
+            bytes: 0,
+            body: None,
+            from: self.from.to_texts(),
+            to: Sink { target: Target::Tool(self.name.clone()), writes: true }.to_string(),
+            rule: self.rule,
+            origin: self.origin.clone(),
+        }
+    }
 }
 
 /// What the rules say about an operation that is about to begin.
@@ -411,9 +440,72 @@ pub(super) enum Flow {
     /// It begins.
     Free,
     /// A person decides.
-    Ask(OperationError),
+    Ask(FlowAsk),
     /// It is refused.
     Refused(OperationError),
+}
+
+/// A rule that has a person decide about an operation.
+pub(super) struct FlowAsk {
+    from: Label,
+    sink: Sink,
+    rule: usize,
+    origin: Origin,
+}
+
+/// An operation about which a rule has a person decide who was not asked yet.
+pub(super) struct PendingFlow {
+    pub(super) operation: ParsedHostCall,
+    pub(super) ask: FlowAsk,
+}
+
+impl FlowAsk {
+    /// Returns the question about an operation of a tool.
+    pub(super) fn to_question(&self, (id, name): (ToolId, &str), operation: &HostCall) -> FlowQuestion {
+        let place = PlanPosition { position: 0, digest: [0; 32] };
+        let HeldEffect { tool, id, kind, about, details, bytes, body, .. } =
+            HeldEffect::new(place, (id, name), operation);
+        let (from, to) = (self.from.to_texts(), self.sink.to_string());
+        FlowQuestion {
+            tool,
+            id,
+            kind,
+            about,
+            details,
+            bytes,
+            body,
+            from,
+            to,
+            rule: self.rule,
+            origin: self.origin.clone(),
+        }
+    }
+
+    /// Returns the error of the operation where no person can be asked.
+    pub(super) fn unasked_error(&self) -> OperationError {
+        self.error("has a person decide; do it before reading, or have the user run the tool with `--plan`")
+    }
+
+    /// Returns the error of the operation that was not approved.
+    pub(super) fn answered_error(&self, answer: &FlowAnswer) -> OperationError {
+        let reason = match answer {
+            FlowAnswer::NotAsked { reason } => format!(
+                "has a person decide, who was not asked: {}; do it before reading, or have the user run the tool with `--plan`",
+                reason.to_text(Lang::En)
+            ),
+            FlowAnswer::Unanswered { reason } => {
+                format!("has a person decide, and there is no answer: {}", reason.to_text(Lang::En))
+            }
+            FlowAnswer::Approve | FlowAnswer::Refuse => "has a person decide, who refused it".to_owned(),
+        };
+        self.error(&reason)
+    }
+
+    /// The tool reads this, so it has no path.
+    fn error(&self, ending: &str) -> OperationError {
+        let message = format!("{} {ending}", what(&self.from, &self.sink, self.rule));
+        error_without_effects("NotAllowedError", "flow-not-approved", message)
+    }
 }
 
 impl RunEnvironment<'_> {
@@ -488,10 +580,14 @@ impl RunEnvironment<'_> {
         else {
             return Flow::Free;
         };
-        let error = refusal(&decision, &sink);
-        match decision.action {
-            FlowAction::Ask => Flow::Ask(error),
-            FlowAction::Deny => Flow::Refused(error),
+        let FlowDecision { action, rule, from } = decision;
+        match action {
+            FlowAction::Ask => Flow::Ask(FlowAsk { from, sink, rule, origin: flows.policy.origin(rule).clone() }),
+            FlowAction::Deny => {
+                let message =
+                    format!("{} refuses that; do it before reading, or in a run of its own", what(&from, &sink, rule));
+                Flow::Refused(error_without_effects("NotAllowedError", "flow-refused", message))
+            }
         }
     }
 
@@ -610,20 +706,10 @@ fn unrecorded() -> OperationError {
     error_without_effects("Error", "flow-unrecorded", "where the data came from cannot be recorded")
 }
 
-/// Returns the error of an operation that the rules do not let begin. The tool reads it, so it has no path.
-fn refusal(decision: &FlowDecision, sink: &Sink) -> OperationError {
-    let (from, rule) = (describe(&decision.from), decision.rule);
-    let what = format!("this leads to `{sink}`, and the run has read data from {from}: the policy's `flows[{rule}]`");
-    let (code, message) = match decision.action {
-        FlowAction::Deny => {
-            ("flow-refused", format!("{what} refuses that; do it before reading, or in a run of its own"))
-        }
-        FlowAction::Ask => (
-            "flow-not-approved",
-            format!("{what} has a person decide; do it before reading, or have the user run the tool with `--plan`"),
-        ),
-    };
-    error_without_effects("NotAllowedError", code, message)
+/// Describes an operation that the rules do not let begin, up to the name of the rule.
+fn what(from: &Label, sink: &Sink, rule: usize) -> String {
+    let from = describe(from);
+    format!("this leads to `{sink}`, and the run has read data from {from}: the policy's `flows[{rule}]`")
 }
 
 /// Describes the sources of a label, at most a few of them.

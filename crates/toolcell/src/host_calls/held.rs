@@ -12,7 +12,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blake3::Hash;
-use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use toolcell_host::{FetchRequest, FileAction, HostCall, HostRequest};
 use toolcell_tool::ToolId;
@@ -20,6 +19,7 @@ use toolcell_tool::ToolId;
 use super::effects::parse_details;
 use super::error::error_without_effects;
 use super::pending::PlanPosition;
+use crate::admission::hook::HeldBody;
 
 /// The maximum length of the description shown to the approver, in characters.
 const MAX_ABOUT_CHARS: usize = 400;
@@ -52,31 +52,6 @@ pub struct HeldEffect {
     /// The digest that identifies the effect: a hash over the tool, the operation and the plan so
     /// far, 64 hexadecimal digits. A run with the same plan has the same digests.
     pub digest: String,
-}
-
-/// The data that a held effect carries.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HeldBody {
-    /// UTF-8 text.
-    Text(String),
-    /// Other data, in base64.
-    Base64(String),
-}
-
-impl HeldBody {
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let text = std::str::from_utf8(bytes).map(str::to_owned);
-        text.map_or_else(|_| Self::Base64(BASE64.encode(bytes)), Self::Text)
-    }
-
-    /// Returns the text, or the base64 encoding of other data.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Text(text) | Self::Base64(text) => text,
-        }
-    }
 }
 
 /// The decision about a held effect.

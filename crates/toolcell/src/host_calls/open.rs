@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use toolcell_capabilities::{Files, FilesConfig, FolderError};
 #[cfg(feature = "net")]
 use toolcell_capabilities::{RootsError, SecretError};
+use toolcell_flows::FlowAction;
 use toolcell_host::HostCalls;
 #[cfg(feature = "net")]
 use toolcell_i18n::msgid;
@@ -17,14 +18,14 @@ use toolcell_store::Fault;
 use toolcell_tool::{Grants, SecretName, ToolId, ToolName};
 
 use super::effects::EffectRecorder;
-use super::flows::{FlowRefusal, FlowStart, FlowTracker};
+use super::flows::{FlowStart, FlowTracker, RunFlow};
 use super::functions::{HostFunction, HostFunctions};
 use super::held::EffectApprover;
 use super::nested::{NestedCalls, NestingContext};
 use super::questions::QuestionRoute;
 use super::resources::{ResourceContext, Resources};
 use super::{KvAccess, RunEnvironment, SessionRequest, cell_grants};
-use crate::admission::hook::Approver;
+use crate::admission::hook::{Approver, FlowAnswer};
 
 /// A granted resource cannot be opened.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
@@ -84,6 +85,24 @@ pub enum GrantOpenError {
         /// The position of the rule.
         origin: Origin,
     },
+    /// A rule about flows has a person decide whether the caller may run the tool, and no person let it.
+    #[error(
+        "the caller was told of {from}, and the policy's `flows[{rule}]` ({origin}) has a person decide whether that goes to \
+         `tool:{name}`: {reason}"
+    )]
+    #[code(FlowRefused)]
+    FlowNotApproved {
+        /// The tool.
+        name: ToolName,
+        /// What the caller was told of.
+        from: String,
+        /// The number of the rule, from 0.
+        rule: usize,
+        /// The position of the rule.
+        origin: Origin,
+        /// Why it is not approved.
+        reason: Message,
+    },
     /// A key-value space is granted, and the toolbox has no store.
     #[error("a key-value space needs a store, and this toolbox has none")]
     #[code(KvNoStore)]
@@ -100,7 +119,9 @@ impl GrantOpenError {
             Self::Roots(_) => "the trusted root certificates cannot be read".to_owned(),
             #[cfg(feature = "net")]
             Self::SecretInvalid { .. } => self.to_string(),
-            Self::Flow { rule, .. } => format!("the policy's `flows[{rule}]` refuses it"),
+            Self::Flow { rule, .. } | Self::FlowNotApproved { rule, .. } => {
+                format!("the policy's `flows[{rule}]` refuses it")
+            }
             Self::Flows(_) => "where the data of earlier runs came from cannot be read".to_owned(),
             Self::SecretMissing { .. } | Self::NoNetwork | Self::NoStore | Self::NoServers => self.to_string(),
         }
@@ -121,7 +142,7 @@ impl GrantOpenError {
             Self::NoNetwork => {
                 message!("revoke the grants `net` and `secrets`, or build Toolcell with the feature `net`")
             }
-            Self::Flow { .. } => message!(
+            Self::Flow { .. } | Self::FlowNotApproved { .. } => message!(
                 "look at `toolcell flows`; a person may clear the caller's context with `toolcell flows clear`"
             ),
             Self::Flows(fault) => fault.hint().into(),
@@ -139,6 +160,8 @@ pub(crate) struct OpenRequest<'a, 'r> {
     pub(crate) tool: ToolId,
     /// The name of the tool.
     pub(crate) name: &'r str,
+    /// The parameters as JSON text, which the user reads who decides whether it may run.
+    pub(crate) params: &'r str,
     /// The call identifier that the tool sees.
     pub(crate) call_id: &'r str,
     /// Decides about held effects, if the caller asked for that.
@@ -167,6 +190,7 @@ impl Resources {
             grants,
             tool: id,
             name,
+            params,
             call_id: run,
             effect_approver,
             approver,
@@ -202,23 +226,21 @@ impl Resources {
             let store = context.store.cloned().ok_or(GrantOpenError::NoStore)?;
             Ok::<_, GrantOpenError>(KvAccess { store, grant: Arc::new(grant.clone()), now: self.clock })
         });
+        let questions = caller.map_or_else(|| QuestionRoute::new(approver), |caller| Arc::clone(&caller.questions));
         let policy = context.admission.policy();
         let flows = if policy.flows().rules().is_empty() {
             None
         } else {
             let flows = caller.and_then(|caller| caller.flows.as_ref());
             let tracker = FlowTracker::start(policy, context.store, (id, grants), flows, &flow)?;
-            if within.is_none() && flow.resumed.is_none() {
-                tracker.decide_run().map_err(|FlowRefusal { name, from, rule, origin }| GrantOpenError::Flow {
-                    name,
-                    from,
-                    rule,
-                    origin,
-                })?;
+            if within.is_none()
+                && flow.resumed.is_none()
+                && let Some(decided) = tracker.decide_run()
+            {
+                check_run(&decided, |decided| questions.decide(&decided.to_question(id, params)))?;
             }
             Some(tracker)
         };
-        let questions = caller.map_or_else(|| QuestionRoute::new(approver), |caller| Arc::clone(&caller.questions));
         Ok(RunEnvironment {
             resources: self,
             functions,
@@ -243,6 +265,23 @@ impl Resources {
             pending: Mutex::default(),
         })
     }
+}
+
+/// Has a person decide about a run where the rules say so, and returns an error if it may not begin.
+fn check_run(flow: &RunFlow, ask: impl FnOnce(&RunFlow) -> FlowAnswer) -> Result<(), GrantOpenError> {
+    let reason = match flow.action {
+        FlowAction::Deny => None,
+        FlowAction::Ask => match ask(flow) {
+            FlowAnswer::Approve => return Ok(()),
+            FlowAnswer::Refuse => Some(message!("the user refused")),
+            FlowAnswer::NotAsked { reason } | FlowAnswer::Unanswered { reason } => Some(reason),
+        },
+    };
+    let (name, from, rule, origin) = (flow.name.clone(), flow.sources(), flow.rule, flow.origin.clone());
+    Err(match reason {
+        None => GrantOpenError::Flow { name, from, rule, origin },
+        Some(reason) => GrantOpenError::FlowNotApproved { name, from, rule, origin, reason },
+    })
 }
 
 impl RunEnvironment<'_> {

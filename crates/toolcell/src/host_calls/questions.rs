@@ -1,4 +1,5 @@
-//! Questions that MCP servers ask the user of a run during the calls of their tools.
+//! Questions that are put to the user during a run: what MCP servers ask in the calls of their tools, and what rules about flows
+//! have a person decide.
 //!
 //! Invariant: a question is put on the thread of the run, one at a time, and only while its call is in flight. It goes to the
 //! approver of the run, which the tools that the run calls share.
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use toolcell_i18n::message;
 
-use crate::admission::hook::{Approver, QuestionAnswer, QuestionOutcome, ServerQuestion};
+use crate::admission::hook::{Approver, FlowAnswer, FlowQuestion, QuestionAnswer, QuestionOutcome, ServerQuestion};
 
 /// Who is asked during a run, and during the runs of the tools that it calls.
 pub(crate) struct QuestionRoute {
@@ -26,6 +27,27 @@ impl QuestionRoute {
     pub(super) fn new(approver: Option<Arc<dyn Approver>>) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self { run: NEXT.fetch_add(1, Ordering::Relaxed), approver, waited: AtomicU64::new(0) })
+    }
+
+    /// Whether there is an approver.
+    pub(super) fn has_approver(&self) -> bool {
+        self.approver.is_some()
+    }
+
+    /// Has the user decide about an operation.
+    pub(super) fn decide(&self, question: &FlowQuestion) -> FlowAnswer {
+        let asked = Instant::now();
+        let answer = match &self.approver {
+            Some(approver) => approver.decide_flow(question),
+            None => FlowAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") },
+        };
+        self.add_waited(asked);
+        answer
+    }
+
+    fn add_waited(&self, asked: Instant) {
+        let waited = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.waited.fetch_add(waited, Ordering::Relaxed);
     }
 
     /// Returns the time that the answers took which the user gave so far.
@@ -54,8 +76,7 @@ impl PendingQuestion {
             Some(approver) => approver.answer(&self.question),
             None => QuestionAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") },
         };
-        let waited = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        route.waited.fetch_add(waited, Ordering::Relaxed);
+        route.add_waited(asked);
         let outcome = answer.outcome();
         // The call may have ended meanwhile.
         let _ = self.reply.send(answer);

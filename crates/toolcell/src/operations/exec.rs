@@ -423,6 +423,7 @@ fn open_grants<'a>(
         grants: permit.grants(),
         tool: code_spec(draft)?.id(),
         name: draft.name(),
+        params: permit.args().params().as_str(),
         call_id,
         effect_approver: None,
         approver: exec.approver.clone(),

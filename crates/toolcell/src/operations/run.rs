@@ -264,6 +264,7 @@ pub(super) fn admit_run<'a>(
             grants: permit.grants(),
             tool: entry.id,
             name: entry.name.as_str(),
+            params: permit.args().params().as_str(),
             call_id: &call_id,
             effect_approver: options.effect_approver.as_deref(),
             approver: options.approver.clone(),

@@ -139,6 +139,7 @@ fn resume_inner(
             grants: permit.grants(),
             tool: entry.id,
             name: entry.name.as_str(),
+            params: permit.args().params().as_str(),
             call_id: &kept.call_id,
             effect_approver: options.effect_approver.as_deref(),
             approver: options.approver.clone(),

@@ -18,7 +18,7 @@ use toolcell_i18n::{Message, message};
 use toolcell_policy::{Grants, Policy, SuggestedArgument};
 use toolcell_tool::ToolId;
 
-use super::question::{QuestionAnswer, ServerQuestion};
+use super::question::{FlowAnswer, FlowQuestion, QuestionAnswer, ServerQuestion};
 use crate::admission::grant_hints;
 use crate::vet::VettedTool;
 
@@ -216,6 +216,13 @@ pub trait Approver: Send + Sync {
     /// called on the thread of the run, whose deadline is extended by the time that it takes.
     fn answer(&self, _question: &ServerQuestion) -> QuestionAnswer {
         QuestionAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") }
+    }
+
+    /// Decides about an operation of a run, or the run itself, about which a rule about flows has a person decide, and waits for
+    /// the answer, without a time limit. It is called on the thread of the run, whose deadline is extended by the time that it
+    /// takes.
+    fn decide_flow(&self, _question: &FlowQuestion) -> FlowAnswer {
+        FlowAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") }
     }
 }
 

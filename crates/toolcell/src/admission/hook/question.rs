@@ -1,11 +1,14 @@
-//! A question that an MCP server asks the user during a call of its tool, and the answer.
+//! Questions that are put to the user during a run, and the answers: what an MCP server asks in a call of its tool, and what a
+//! rule about flows has a person decide.
 //!
-//! Invariant: the texts of a question are the server's. They are shown only through the methods that say so first.
+//! Invariant: the texts of a question are those of a server or a tool. They are shown only through the methods that say so first.
 
+use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use toolcell_i18n::Message;
+use toolcell_policy::Origin;
 use toolcell_schema::{FormContent, QuestionForm};
-use toolcell_tool::ServerName;
+use toolcell_tool::{ServerName, ToolId};
 
 /// A question that an MCP server asks the user of a run (elicitation in form mode).
 #[derive(Debug, Clone)]
@@ -51,6 +54,92 @@ pub enum QuestionAnswer {
         /// Why the user did not answer.
         reason: Message,
     },
+}
+
+/// An operation of a run, or the run itself, about which a rule about flows has a person decide.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FlowQuestion {
+    /// The name of the tool, or of the code.
+    pub tool: String,
+    /// The identifier of the tool.
+    pub id: ToolId,
+    /// The kind of the operation, such as `fetch`; `run` if the tool itself is about to run.
+    pub kind: String,
+    /// The target of the operation.
+    pub about: String,
+    /// The details of the operation as JSON text: its whole content but for the body; the parameters of a run.
+    pub details: String,
+    /// The number of bytes of the body.
+    pub bytes: u64,
+    /// The body, such as that of a request.
+    pub body: Option<HeldBody>,
+    /// The sources of the data that it may depend on, as far as the rule speaks of them.
+    pub from: Vec<String>,
+    /// Where it leads.
+    pub to: String,
+    /// The number of the rule, from 0.
+    pub rule: usize,
+    /// The position of the rule.
+    pub origin: Origin,
+}
+
+/// The data that an operation carries about which a person decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HeldBody {
+    /// UTF-8 text.
+    Text(String),
+    /// Other data, in base64.
+    Base64(String),
+}
+
+impl HeldBody {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let text = std::str::from_utf8(bytes).map(str::to_owned);
+        text.map_or_else(|_| Self::Base64(BASE64.encode(bytes)), Self::Text)
+    }
+
+    /// Returns the text, or the base64 encoding of other data.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Base64(text) => text,
+        }
+    }
+}
+
+/// The decision about what a [`FlowQuestion`] asks.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum FlowAnswer {
+    /// It happens, once.
+    Approve,
+    /// It does not happen.
+    Refuse,
+    /// The user was not asked. It does not happen.
+    NotAsked {
+        /// Why not.
+        reason: Message,
+    },
+    /// The user was asked, and there is no valid answer. It does not happen.
+    Unanswered {
+        /// Why there is none.
+        reason: Message,
+    },
+}
+
+impl FlowAnswer {
+    /// Returns what came of the question.
+    #[must_use]
+    pub const fn outcome(&self) -> QuestionOutcome {
+        match self {
+            Self::Approve => QuestionOutcome::Accept,
+            Self::Refuse => QuestionOutcome::Decline,
+            Self::NotAsked { .. } => QuestionOutcome::NotAsked,
+            Self::Unanswered { .. } => QuestionOutcome::Unanswered,
+        }
+    }
 }
 
 /// The outcome of a question, without the answer.

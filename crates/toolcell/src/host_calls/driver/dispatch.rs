@@ -15,7 +15,7 @@ use toolcell_host::{
 use super::{CanSuspend, HostCallRunner, PendingCall};
 use crate::host_calls::completions::CompletionEvent;
 use crate::host_calls::error::{Result, check_payload, error_without_effects, unknown_operation};
-use crate::host_calls::flows::Flow;
+use crate::host_calls::flows::{Flow, PendingFlow};
 use crate::host_calls::held::{self, EffectDecision, HeldEffect};
 use crate::host_calls::kept::Filled;
 use crate::host_calls::kv::KvCall;
@@ -40,25 +40,31 @@ impl HostCallRunner<'_> {
             self.answers.insert(id, sent.clone().into());
         }
         let is_planned = self.environment.plan.is_some();
-        let must_ask = match self.environment.decide_flow(&operation, &sent) {
+        let asks = match self.environment.decide_flow(&operation, &sent) {
             Flow::Refused(failure) => return self.complete_with_error(id, failure),
-            Flow::Ask(failure) if !is_planned => return self.complete_with_error(id, failure),
-            Flow::Ask(_) => true,
-            Flow::Free => false,
+            Flow::Ask(ask) if !is_planned && !self.environment.questions.has_approver() => {
+                return self.complete_with_error(id, ask.unasked_error());
+            }
+            Flow::Ask(ask) => Some(ask),
+            Flow::Free => None,
         };
-        if is_planned && (must_ask || self.must_be_held(&operation)) {
+        let is_held = is_planned && (asks.is_some() || self.must_be_held(&operation));
+        // What was decided about a call of a tool that reads holds for no other.
+        let is_decided = !is_held && (is_planned || self.environment.flows.is_some());
+        if is_decided && matches!(operation.request(), HostRequest::ServerCall(_)) && !self.must_be_held(&operation) {
+            self.unheld_reads.insert(id);
+        }
+        if is_held || asks.is_some() {
             // The run may be suspended until then, and the person is told.
             if let Err(failure) = self.environment.join_flow(&sent) {
                 return self.complete_with_error(id, failure);
             }
             self.in_flight.insert(id, PendingCall::InBackground);
-            self.held.push((None, operation));
+            match asks {
+                Some(ask) if !is_held => self.asked_flows.push_back(PendingFlow { operation, ask }),
+                _ => self.held.push((None, operation)),
+            }
             return;
-        }
-        // What was decided about a call of a tool that reads holds for no other.
-        let is_decided = is_planned || self.environment.flows.is_some();
-        if is_decided && matches!(operation.request(), HostRequest::ServerCall(_)) && !self.must_be_held(&operation) {
-            self.unheld_reads.insert(id);
         }
         if !sent.is_empty()
             && let Err(failure) = self.environment.label_target(operation.request(), Some(&sent))
@@ -95,7 +101,7 @@ impl HostCallRunner<'_> {
         }
     }
 
-    fn complete_with_error(&mut self, id: u32, failure: OperationError) {
+    pub(super) fn complete_with_error(&mut self, id: u32, failure: OperationError) {
         // What failed before it began depends on nothing that the run was not handed.
         self.kept.remove(&id);
         self.in_flight.insert(id, PendingCall::InBackground);
@@ -140,7 +146,7 @@ impl HostCallRunner<'_> {
 
     /// Starts what a person decided to perform, unless a rule refuses it that was added meanwhile. What it writes to holds
     /// from now on what the run was handed.
-    fn perform_held(&mut self, operation: ParsedHostCall) {
+    pub(super) fn perform_held(&mut self, operation: ParsedHostCall) {
         let id = operation.id();
         let refused = match self.environment.decide_flow(&operation, &Label::default()) {
             Flow::Refused(failure) => Err(failure),

@@ -132,7 +132,8 @@ impl EffectRecorder {
         self.lock().log.sources = sources;
     }
 
-    /// Records what came of a question that a server asked during a call. The bridge limits how many there are.
+    /// Records what came of a question about a call: of a rule about flows, or of a server. The bridge limits how many there are
+    /// of a server.
     pub(in crate::host_calls) fn record_question(&self, id: u32, outcome: QuestionOutcome) {
         if let Some(effect) = self.lock().listed_effect(id) {
             effect.asked.push(outcome);
