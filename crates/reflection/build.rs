@@ -1,5 +1,5 @@
-//! Packs ICU's dictionaries: that saves one of their three megabytes, and few processes read them. And turns the
-//! lexicon, which is text, into tables: a sense that does not exist fails the build.
+//! Packs ICU's dictionaries, which saves one of their three megabytes, and the templates, which saves most of theirs: few
+//! processes read them. And turns the lexicon, which is text, into tables: a sense that does not exist fails the build.
 
 #![expect(clippy::disallowed_methods, clippy::expect_used, clippy::panic, reason = "a build script has no callers")]
 
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use dictionary_format::{AlphabeticDictionary, PackedDictionaries};
 use icu_provider::prelude::*;
 use icu_segmenter::provider::{Baked, DictionaryBreakData, SegmenterDictionaryAutoV2, SegmenterDictionaryExtendedV2};
+use serde::Serialize;
 
 /// The highest level there is: it takes seconds here, and makes unpacking no slower.
 const LEVEL: i32 = 22;
@@ -25,7 +26,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("lexicon.rs"), lexicon_tables(Path::new("lexicon"))).expect("OUT_DIR is writable");
     println!("cargo::rerun-if-changed=templates");
-    fs::write(out.join("templates.rs"), template_list(Path::new("templates"))).expect("OUT_DIR is writable");
+    pack("template", &templates(Path::new("templates")), &out);
     let chinese_and_japanese = load::<SegmenterDictionaryAutoV2>("cjdict");
     let DictionaryBreakData::Char16Trie(words) = chinese_and_japanese.get() else { panic!("it is another trie") };
     let alphabetic: Vec<_> = ["burmesedict", "khmerdict", "laodict", "thaidict"]
@@ -37,32 +38,23 @@ fn main() {
         AlphabeticDictionary { name, alphabet: alphabet.get_inversion_list_vec(), trie: trie.store.as_bytes() }
     });
     let packed = PackedDictionaries { chinese_and_japanese: words.data.as_bytes(), alphabetic: alphabetic.collect() };
-    let bytes = postcard::to_allocvec(&packed).expect("bytes and numbers can be written");
+    pack("dictionary", &packed, &out);
+}
+
+/// Writes a value to `NAME.zst`, and its size to the variable `TOOLCELL_NAME_BYTES`.
+fn pack(name: &str, value: &impl Serialize, out: &Path) {
+    let bytes = postcard::to_allocvec(value).expect("texts, bytes and numbers can be written");
     let packed = zstd::bulk::compress(&bytes, LEVEL).expect("there is memory enough");
-    fs::write(out.join("dictionaries.zst"), packed).expect("OUT_DIR is writable");
-    println!("cargo::rustc-env=TOOLCELL_DICTIONARY_BYTES={}", bytes.len());
+    fs::write(out.join(name).with_extension("zst"), packed).expect("OUT_DIR is writable");
+    println!("cargo::rustc-env=TOOLCELL_{}_BYTES={}", name.to_uppercase(), bytes.len());
 }
 
-/// Returns the source of the lists of templates and of the words that ask for them.
-fn template_list(folder: &Path) -> String {
-    let mut source = String::from("static TEMPLATES: &[(&str, &str)] = &[\n");
-    for file in files(folder) {
-        let code = file.with_extension("ts");
-        writeln!(source, "    ({}, {}),", inclusion(&file), inclusion(&code)).expect("a string can be written to");
-    }
-    source.push_str("];\nstatic CONCEPTS: &[&str] = &[\n");
-    for file in files(&folder.join("concepts")) {
-        writeln!(source, "    {},", inclusion(&file)).expect("a string can be written to");
-    }
-    source.push_str("];\n");
-    source
-}
-
-/// Returns the expression that is the text of a file of this crate. It names no folder of this checkout: another one may share what
-/// was built here.
-fn inclusion(file: &Path) -> String {
-    let path = file.to_str().expect("a checkout has a path in UTF-8");
-    format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/\", {path:?}))")
+/// Returns the texts of the templates, each with its code, and of the words that ask for them.
+fn templates(folder: &Path) -> (Vec<(String, String)>, Vec<String>) {
+    let read = |file: &Path| fs::read_to_string(file).expect("the templates can be read");
+    let templates = files(folder).into_iter().map(|file| (read(&file), read(&file.with_extension("ts"))));
+    let concepts = files(&folder.join("concepts")).into_iter().map(|file| read(&file));
+    (templates.collect(), concepts.collect())
 }
 
 /// Returns the JSON files of a folder, sorted.

@@ -330,6 +330,11 @@ impl Connection {
         answer
     }
 
+    /// Whether the server said that its list of tools has changed.
+    pub(crate) fn has_list_change(&self) -> bool {
+        self.has_new_list.load(Ordering::Acquire)
+    }
+
     /// Whether the server said since the last call of this that its list of tools has changed.
     pub(crate) fn take_list_change(&self) -> bool {
         self.has_new_list.swap(false, Ordering::AcqRel)

@@ -14,7 +14,7 @@ mod http;
 mod login;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ipnet::IpNet;
 use rmcp::transport::auth::{
@@ -35,6 +35,11 @@ use http::{IssuerHttp, OAuthHttp};
 
 /// How long before its end a token is renewed, if it is valid for longer than twice that.
 const RENEWAL_TIME: Duration = Duration::from_secs(30);
+
+/// The time in which at most [`MAX_REFUSALS`] tokens are renewed because the server refuses them.
+const REFUSAL_INTERVAL: Duration = Duration::from_mins(1);
+/// The maximum number of renewals in [`REFUSAL_INTERVAL`]. A server that refuses a newly issued token uses all of them up.
+const MAX_REFUSALS: usize = 8;
 
 /// How access tokens are obtained.
 #[derive(Clone)]
@@ -182,7 +187,15 @@ pub(crate) struct OAuth {
     http: Arc<OAuthHttp>,
     redaction: Arc<Redaction>,
     /// The tokens that are used. The lock is held while they are renewed.
-    current: Mutex<Option<Kept>>,
+    current: Mutex<Current>,
+}
+
+/// The tokens that are used.
+#[derive(Default)]
+struct Current {
+    kept: Option<Kept>,
+    /// When tokens were renewed because the server had refused one, at most [`MAX_REFUSALS`] of them.
+    refusals: Vec<Instant>,
 }
 
 impl OAuth {
@@ -199,8 +212,23 @@ impl OAuth {
     /// Returns the access token to send. `refused` is one that the server did not accept.
     pub(crate) async fn access_token(&self, refused: Option<&str>) -> Result<String, Failure> {
         let mut current = self.current.lock().await;
-        if let Some(token) = usable(current.as_ref(), refused) {
+        if let Some(token) = usable(current.kept.as_ref(), refused) {
             return Ok(token.to_owned());
+        }
+        if refused.is_some() {
+            current.refusals.retain(|at| at.elapsed() < REFUSAL_INTERVAL);
+            if current.refusals.len() >= MAX_REFUSALS {
+                // A person may have signed in meanwhile.
+                let kept = self.load().map_err(Failure::Failed)?.filter(|kept| self.check_kept(kept).is_ok());
+                let Some(token) = usable(kept.as_ref(), refused).map(str::to_owned) else {
+                    let why = "the server refuses newly issued tokens, too; another one is requested after a minute";
+                    return Err(Failure::Failed(why.to_owned()));
+                };
+                kept.iter().try_for_each(|kept| self.keep_secret(kept))?;
+                *current = Current { kept, refusals: Vec::new() };
+                return Ok(token);
+            }
+            current.refusals.push(Instant::now());
         }
         let renewed = match &self.config.grant {
             GrantType::ClientCredentials { id, secret } => self.exchange(id, secret).await?,
@@ -208,8 +236,13 @@ impl OAuth {
         };
         self.keep_secret(&renewed)?;
         let token = renewed.access_token().map(str::to_owned);
-        *current = Some(renewed);
+        current.kept = Some(renewed);
         token.ok_or_else(|| Failure::Failed("the authorization server issued no access token".to_owned()))
+    }
+
+    /// Notes that the server refused a token that was issued because it had refused another one: it may refuse each.
+    pub(super) async fn note_refused_anew(&self) {
+        self.current.lock().await.refusals = vec![Instant::now(); MAX_REFUSALS];
     }
 
     /// Whether a person is signed in.
@@ -308,7 +341,7 @@ impl OAuth {
         let mut current = self.current.lock().await;
         let _lock = self.lock_storage().await.map_err(Failure::Failed)?;
         self.save(&kept).map_err(Failure::Failed)?;
-        *current = Some(kept);
+        *current = Current { kept: Some(kept), refusals: Vec::new() };
         Ok(())
     }
 
@@ -323,7 +356,9 @@ impl OAuth {
             GrantType::AuthorizationCode { client: Some((_, secret)), .. } => secret.as_deref(),
             _ => kept.client_secret.as_deref(),
         };
-        self.http.revoke(endpoint, token, &kept.credentials.client_id, secret).await.map_err(Failure::Failed)
+        let client = (kept.credentials.client_id.as_str(), secret);
+        let basic = takes_basic(&metadata);
+        self.http.revoke(endpoint, token, client, basic).await.map_err(Failure::Failed)
     }
 
     /// Returns what the authorization server issued.
@@ -411,6 +446,15 @@ impl OAuth {
         let tokens = [kept.access_token(), kept.refresh_token(), kept.client_secret.as_deref()];
         tokens.into_iter().flatten().try_for_each(|token| self.redaction.add(token)).map_err(Failure::Failed)
     }
+}
+
+/// Whether the authorization server takes client secrets in the header alone when it revokes (RFC 8414, section 2).
+fn takes_basic(metadata: &AuthorizationMetadata) -> bool {
+    let methods = ["revocation_endpoint_auth_methods_supported", "token_endpoint_auth_methods_supported"];
+    let mut methods = methods.into_iter().filter_map(|name| metadata.additional_fields.get(name)?.as_array());
+    let takes = |methods: &[serde_json::Value], wanted: &str| methods.iter().any(|method| method == wanted);
+    // Where nothing is said, it is the header.
+    methods.next().is_none_or(|all| takes(all, "client_secret_basic") && !takes(all, "client_secret_post"))
 }
 
 /// Returns the access token, if it is neither expired nor refused.

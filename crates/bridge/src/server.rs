@@ -56,6 +56,15 @@ struct State {
     failed: Option<(OperationError, Instant)>,
 }
 
+impl State {
+    /// Returns the connection and the tools, if neither has to be made anew.
+    fn ready(&self) -> Option<(Arc<Connection>, Arc<Definitions>)> {
+        let connection = self.connection.as_ref().filter(|connection| connection.is_open())?;
+        let (tools, _) = self.tools.as_ref().filter(|(_, until)| Instant::now() < *until)?;
+        (!connection.has_list_change()).then(|| (Arc::clone(connection), Arc::clone(tools)))
+    }
+}
+
 impl Server {
     pub(crate) fn new(mut config: ServerConfig, net: Option<Net>) -> Result<Self, OperationError> {
         let redaction = Redaction::new(std::mem::take(&mut config.secrets)).map_err(|failed| {
@@ -143,6 +152,12 @@ impl Server {
     /// As [`connect`](Self::connect), which goes on when the call that needs it is cancelled: the next one finds the server
     /// ready.
     async fn connected(self: &Arc<Self>) -> Result<(Arc<Connection>, Arc<Definitions>), OperationError> {
+        // Most calls find it ready, and need no task for that.
+        if let Ok(state) = self.state.try_lock()
+            && let Some(ready) = state.ready()
+        {
+            return Ok(ready);
+        }
         let server = Arc::clone(self);
         let connecting = tokio::spawn(async move { server.connect().await });
         connecting.await.unwrap_or_else(|_| Err(self.failed("it was ended", Effects::None)))

@@ -17,7 +17,7 @@ use zerovec::ZeroVec;
 use crate::dictionary_format::PackedDictionaries;
 
 /// The dictionaries, compressed with Zstandard (RFC 8878).
-static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dictionaries.zst"));
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dictionary.zst"));
 
 /// Returns the word segmenter. The dictionaries are decompressed on first use and kept. If the
 /// binary is damaged there, only the rules are used.

@@ -24,7 +24,8 @@ use clause::{Convention, Request};
 use token::tokens;
 use vocabulary::Vocabulary;
 
-include!(concat!(env!("OUT_DIR"), "/templates.rs"));
+/// The templates and the words, compressed with Zstandard (RFC 8878).
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/template.zst"));
 
 /// A template.
 #[derive(Debug)]
@@ -124,22 +125,27 @@ impl Texts {
 }
 
 /// All templates and the words that ask for them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Library {
     templates: Vec<Template>,
     vocabulary: Vocabulary,
 }
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "the files are compiled in, and a test reads all of them")]
-    Library::parse().expect("the templates are valid")
-});
+/// The library, which is unpacked on first use and kept. If the binary is damaged there, it has no template.
+static LIBRARY: LazyLock<Library> = LazyLock::new(|| Library::unpack().unwrap_or_default());
 
 impl Library {
-    fn parse() -> Result<Self, serde_json::Error> {
+    fn unpack() -> Option<Self> {
+        let size = env!("TOOLCELL_TEMPLATE_BYTES").parse().ok()?;
+        let bytes: &'static [u8] = zstd::bulk::decompress(PACKED, size).ok()?.leak();
+        let (templates, concepts): (Vec<(&str, &str)>, Vec<&str>) = postcard::from_bytes(bytes).ok()?;
+        Self::parse(&templates, &concepts).ok()
+    }
+
+    fn parse(templates: &[(&str, &'static str)], concepts: &[&str]) -> Result<Self, serde_json::Error> {
         let templates =
-            TEMPLATES.iter().map(|(about, code)| Ok(Template { code, about: serde_json::from_str(about)? }));
-        Ok(Self { templates: templates.collect::<Result<_, _>>()?, vocabulary: Vocabulary::parse(CONCEPTS)? })
+            templates.iter().map(|(about, code)| Ok(Template { code, about: serde_json::from_str(about)? }));
+        Ok(Self { templates: templates.collect::<Result<_, _>>()?, vocabulary: Vocabulary::parse(concepts)? })
     }
 }
 
@@ -265,7 +271,8 @@ mod tests {
 
     #[test]
     fn each_template_is_consistent() {
-        let library = Library::parse().unwrap();
+        let library = Library::unpack().unwrap();
+        assert!(library.templates.len() > 200);
         let mut wrong = Vec::new();
         for template in &library.templates {
             let About { name, description, parameters, returns, examples, properties, asks, .. } = &template.about;

@@ -209,6 +209,11 @@ fn whatever_goes_wrong_is_a_denial_that_the_host_reads() {
     assert!(told(&[], event).contains("did you mean `external_tools`?"));
     fs::remove_file(place.path("user.toml")).unwrap();
     assert!(told(&[], event).contains("no such file"));
+    // So are those of a policy that cannot be read, in the store that is there.
+    fs::write(place.path("user.toml"), RULES).unwrap();
+    let lines = audit_lines(&place);
+    let of_policies = lines.iter().filter(|line| line["toolName"] == "bash" && line["error"].is_string());
+    assert_eq!((lines.len(), of_policies.count()), (7, 2), "{lines:?}");
 
     let usage = place.with_input(&["decide", "--dialect", "codex"], event);
     assert_eq!((usage.status, usage.out.as_str()), (2, ""));

@@ -171,6 +171,20 @@ fn a_token_that_the_server_refuses_is_renewed_and_the_call_is_made() {
 }
 
 #[test]
+fn a_server_that_refuses_each_token_has_one_renewed_and_not_one_for_each_call() {
+    let issuer = Issuer::start("honest");
+    let host = ToolboxFixture::with_policy(&issuer.policy(""));
+    sign_in(host.toolbox()).unwrap();
+    assert_eq!(sum(&host), json!(4));
+    issuer.set("refuse=true");
+    for _ in 0..5 {
+        let (code, _, message) = caught(&host, "servers.s.add({ a: 2, b: 2 })");
+        assert!(code.starts_with("server-"), "{code}: {message}");
+    }
+    assert_eq!(issuer.count("refreshed"), 1);
+}
+
+#[test]
 fn a_process_acts_for_itself_with_a_client_secret() {
     let issuer = Issuer::start("honest");
     issuer.set("lifetime=1");
@@ -352,6 +366,22 @@ fn a_sign_out_deletes_and_revokes() {
     let outcome = host.toolbox().logout_server("s", "a person").unwrap();
     assert!(matches!(outcome, ServerLogout::NotRevoked { .. }), "{outcome:?}");
     assert!(!host.path().join("credentials/s.json").exists());
+}
+
+#[test]
+fn a_client_with_a_secret_authenticates_to_revoke_as_the_authorization_server_wants_it() {
+    for kind in ["honest", "header"] {
+        let issuer = Issuer::start(kind);
+        let oauth = format!(
+            "client_id = \"secretive\", client_secret = \"{{{{secret:CLIENT}}}}\", issuer = \"{}\"",
+            issuer.url
+        );
+        let mut host = ToolboxFixture::with_policy(&issuer.policy(&oauth));
+        host.set_secret("CLIENT", "a client secret");
+        sign_in(host.toolbox()).unwrap();
+        assert_eq!(host.toolbox().logout_server("s", "a person").unwrap(), ServerLogout::Revoked, "{kind}");
+        assert_eq!(issuer.count("revoked"), 1, "{kind}");
+    }
 }
 
 #[test]

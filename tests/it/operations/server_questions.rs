@@ -10,7 +10,7 @@ use toolcell::{
     QuestionAnswer, QuestionOutcome, RunCode, RunOptions, RunResult, ServerQuestion,
 };
 
-use super::servers::{policy, run_with};
+use super::servers::{HttpFixture, policy, run_with};
 use super::{ToolboxFixture, returned_value};
 
 /// The revisions in which a server asks: by requests, and by results.
@@ -102,6 +102,29 @@ fn what_the_user_fills_in_reaches_the_server_in_both_eras() {
         let record = serde_json::to_value(host.record(&line).unwrap()).unwrap();
         assert_eq!(record.pointer("/done/effects/0/asked"), Some(&json!(["accept"])), "{record}");
         assert!(!record["done"].to_string().contains("12A"), "{record}");
+    }
+}
+
+#[test]
+fn a_server_over_http_asks_in_both_eras() {
+    for kind in ERAS {
+        let folder = tempfile::tempdir().unwrap();
+        let server = HttpFixture::start(kind, folder.path());
+        let mut host = ToolboxFixture::with_policy(&server.policy("auth = { bearer = \"{{secret:KEY}}\" }"));
+        host.set_secret("KEY", TOKEN);
+        let person = Person::accepting(json!({ "seat": "12A" }));
+        for _ in 0..3 {
+            let ran = run(&host, "plain", &with(&person));
+            let expected = json!([{ "action": "accept", "content": { "seat": "12A" } }]);
+            assert_eq!(returned_value(&ran), expected, "{kind}");
+            assert_eq!(outcomes(&ran), [QuestionOutcome::Accept], "{kind}");
+        }
+        let ran = run(&host, "plain", &RunOptions::default());
+        assert_eq!(outcomes(&ran), [QuestionOutcome::NotAsked], "{kind}");
+        assert_eq!(person.asked().len(), 3, "{kind}");
+        // The connection goes on.
+        let sum = run_with(&host, "return (await servers.s.add({ a: 2, b: 2 })).sum", &RunOptions::default());
+        assert_eq!(returned_value(&sum), json!(4), "{kind}");
     }
 }
 

@@ -296,18 +296,19 @@ fn a_token_is_nowhere_but_with_its_server() {
 }
 
 /// The fixture as an HTTP server.
-struct HttpFixture {
+pub(super) struct HttpFixture {
     child: Child,
     port: u16,
 }
 
 impl HttpFixture {
-    fn start(folder: &Path) -> Self {
+    /// Starts a server of this kind, which writes its port to a file in the folder.
+    pub(super) fn start(kind: &str, folder: &Path) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/servers/server.py");
         let port_file = folder.join("port");
         let child = Command::new("python3")
             .arg(script)
-            .args(["honest", "--http"])
+            .args([kind, "--http"])
             .arg(&port_file)
             .env("TOKEN", TOKEN)
             .stdin(Stdio::null())
@@ -324,6 +325,15 @@ impl HttpFixture {
         }
         server
     }
+
+    /// A policy with this server as `s`.
+    pub(super) fn policy(&self, auth: &str) -> String {
+        format!(
+            "[approval]\nmode = \"auto\"\n[grants.default]\nservers = {{ s = \"any\" }}\n[servers.s]\n\
+             url = \"http://127.0.0.1:{}/mcp\"\n{auth}",
+            self.port
+        )
+    }
 }
 
 impl Drop for HttpFixture {
@@ -336,13 +346,8 @@ impl Drop for HttpFixture {
 #[test]
 fn a_server_is_reached_over_http_with_a_bearer_token() {
     let folder = tempfile::tempdir().unwrap();
-    let server = HttpFixture::start(folder.path());
-    let policy = |auth: &str| {
-        format!(
-            "[approval]\nmode = \"auto\"\n[grants.default]\nservers = {{ s = \"any\" }}\n[servers.s]\nurl = \"http://127.0.0.1:{}/mcp\"\n{auth}",
-            server.port
-        )
-    };
+    let server = HttpFixture::start("honest", folder.path());
+    let policy = |auth: &str| server.policy(auth);
     let mut host = ToolboxFixture::with_policy(&policy("auth = { bearer = \"{{secret:GITHUB}}\" }"));
     host.set_secret("GITHUB", TOKEN);
     assert_eq!(value(&host, "return (await servers.s.add({ a: 2, b: 2 })).sum"), json!(4));

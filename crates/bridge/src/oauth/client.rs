@@ -70,9 +70,13 @@ impl AuthenticatedClient {
                 match request(Some(token.clone())).await {
                     Err(error) if refuses_token(&error) => {
                         let other = oauth.access_token(Some(&token)).await.map_err(|failure| self.refuse(failure))?;
-                        request(Some(other)).await
+                        let answer = request(Some(other)).await;
+                        if answer.as_ref().is_err_and(refuses_token) {
+                            oauth.note_refused_anew().await;
+                        }
+                        answer
                     }
-                    other => other,
+                    answer => answer,
                 }
             }
         }

@@ -31,22 +31,28 @@ impl OAuthHttp {
         Net::check_host(url, &self.addresses).map_err(|why| format!("{why}; {next}"))
     }
 
-    /// Revokes a token (RFC 7009, section 2.1).
+    /// Revokes a token (RFC 7009, section 2.1). A client with a secret authenticates in the header or in the form (RFC 6749,
+    /// section 2.3.1).
     pub(super) async fn revoke(
         &self,
         endpoint: &str,
         token: &str,
-        client: &str,
-        secret: Option<&str>,
+        (client, secret): (&str, Option<&str>),
+        in_header: bool,
     ) -> Result<(), String> {
         check_url(endpoint)?;
         let url = Url::parse(endpoint).map_err(|error| error.to_string())?;
         self.check_host(&url)?;
         let http = self.net.client(url.scheme(), self.addresses.clone()).await.map_err(|error| error.message)?;
+        let header = secret.filter(|_| in_header);
         let fields = [("token", Some(token)), ("client_id", Some(client)), ("client_secret", secret)];
-        let fields = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let fields = if header.is_some() { &fields[..1] } else { &fields[..] };
+        let fields = fields.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-        let request = http.post(url).header("content-type", "application/x-www-form-urlencoded").body(form);
+        let mut request = http.post(url).header("content-type", "application/x-www-form-urlencoded").body(form);
+        if let Some(secret) = header {
+            request = request.basic_auth(form_encoded(client), Some(form_encoded(secret)));
+        }
         let answered = request.timeout(TIMEOUT).send().await.map_err(|error| error.without_url().to_string())?;
         if answered.status().is_success() { Ok(()) } else { Err(format!("HTTP {}", answered.status())) }
     }
@@ -125,6 +131,11 @@ pub(super) fn check_url(text: &str) -> Result<(), String> {
     } else {
         Err(format!("`{url}` is not a URL of an authorization server: `https://…`, without a user name"))
     }
+}
+
+/// Encodes a text as a form does.
+fn form_encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl OAuth {
         let mut current = self.current.lock().await;
         let lock = self.lock_storage().await?;
         let kept = self.load().ok().flatten();
-        *current = None;
+        current.kept = None;
         let had_any = match &self.config.storage {
             Some(storage) => storage.delete()?,
             None => false,

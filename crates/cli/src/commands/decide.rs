@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use toolcell::hook::{ExternalCall, ExternalDecision, decision_json, parse_call};
 use toolcell::policy::{HookProtocol, OnAuditFailure};
-use toolcell::{DecideOptions, Message, SandboxConfig, Toolbox};
+use toolcell::{DecideOptions, Message, SandboxConfig, Toolbox, ToolboxConfig};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid};
 
@@ -53,10 +53,16 @@ pub(crate) fn run(args: &DecideArgs, context: &mut Context<'_>) -> Result<Exit, 
 }
 
 /// Reads the call and decides about it on a thread, so that neither a panic nor a wait without end
-/// keeps the denial from the host. A failure is in the audit log as well, where there is a store.
+/// keeps the denial from the host. A failure is in the audit log as well, where there is a store, also if the policy is invalid.
 fn decide(args: &DecideArgs, protocol: HookProtocol, context: &mut Context<'_>) -> Result<ExternalDecision, CliError> {
     let (sandbox, timeout, caller) = (args.sandbox.config()?, args.timeout(), args.caller.clone());
-    let toolbox = Arc::new(open(sandbox, context)?);
+    let toolbox = match open(sandbox, context) {
+        Ok(toolbox) => Arc::new(toolbox),
+        Err(error) => {
+            record_unopened(&error, protocol, context);
+            return Err(error);
+        }
+    };
     let record = |tool: Option<&str>, code: ErrorCode, reason: &Message| {
         // The call is denied either way.
         let _ = toolbox.record_rejected(Some(ACTION), tool, code, reason.to_string());
@@ -82,6 +88,20 @@ fn decide(args: &DecideArgs, protocol: HookProtocol, context: &mut Context<'_>) 
         record(Some(&name), code, &reason);
         ExternalDecision::failed(&reason)
     }))
+}
+
+/// Records a denial because the policy cannot be read, in the store that is there. The built-in policy says how.
+fn record_unopened(error: &CliError, protocol: HookProtocol, context: &mut Context<'_>) {
+    let Some(dir) = context.optional_store_dir() else { return };
+    // Without a store, or with one that cannot be opened, there is no log.
+    let Ok(toolbox) = Toolbox::open_existing(dir, ToolboxConfig::default()) else { return };
+    let call = read_call(protocol, context).ok();
+    let _ = toolbox.record_rejected(
+        Some(ACTION),
+        call.as_ref().map(|call| call.tool_name.as_str()),
+        error.code(),
+        error.message().to_string(),
+    );
 }
 
 fn read_call(protocol: HookProtocol, context: &mut Context<'_>) -> Result<ExternalCall, CliError> {

@@ -11,8 +11,8 @@ pub use toolcell_bridge::LoginState as ServerLoginState;
 use toolcell_bridge::{Definition, Login, Logout};
 use toolcell_dts::{Detail, FunctionSchema, server_interface};
 use toolcell_host::OperationError;
-use toolcell_store::Store;
 use toolcell_store::audit::{Action, AuditEvent};
+use toolcell_store::{Fault, Store};
 use toolcell_tool::{ServerName, ServerToolName};
 
 use crate::clock::Clock;
@@ -197,10 +197,15 @@ pub(crate) fn logout(parts: &Parts, name: &str, by: &str) -> Result<ServerLogout
 /// Deletes the tokens of a server that the policy no longer defines. `unknown` is the error if there are none.
 fn logout_removed(parts: &Parts, name: &str, by: &str, unknown: ServerError) -> Result<ServerLogout, ServerError> {
     let (Some(store), Ok(server)) = (&parts.store, ServerName::parse(name)) else { return Err(unknown) };
-    let deleted = store.server_credentials().delete(&server);
-    if !deleted.map_err(|fault| ServerError::Failed { message: fault.to_string() })? {
+    let credentials = store.server_credentials();
+    let failed = |fault: Fault| ServerError::Failed { message: fault.to_string() };
+    if credentials.read(&server).map_err(failed)?.is_none() {
         return Err(unknown);
     }
+    // A process that still has the server may be about to replace them.
+    let lock = credentials.lock(&server).map_err(failed)?;
+    credentials.delete(&server).map_err(failed)?;
+    drop(lock);
     log(store, parts.now(), Action::LogoutServer, &server, by)?;
     Ok(ServerLogout::NotDefined)
 }
