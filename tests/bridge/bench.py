@@ -128,7 +128,7 @@ class Peer(NamedTuple):
 def toolcell(program: str, echo: str, folder: Path) -> Peer:
     policy = folder / "toolcell.toml"
     policy.write_text(
-        f'[approval]\nmode = "auto"\n\n[limits]\noperations = {CALLS}  # 64 where nothing is said\n\n'
+        '[approval]\nmode = "auto"\n\n'
         f'[servers.echo]\ncommand = ["{echo}"]\n\n[grants.drafts.servers]\necho = "any"\n'
     )
     options = ["--no-project", "--lang", "en", "--config", str(policy), "--dir", str(folder / "store")]

@@ -251,6 +251,7 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("notify", &["crates/cli"]),
         ("jsonpath-rust", &["crates/testing"]),
         ("quick-junit", &["crates/testing"]),
+        ("crossterm", &["crates/cli"]),
         ("inquire", &["crates/cli"]),
         ("landlock", &["crates/jail", "crates/types"]),
         ("seccompiler", &["crates/jail", "crates/types"]),

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use toolcell::hook::{HookPhase, JsonHook};
 use toolcell::{
     ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FlowAnswer, FlowQuestion,
-    FunctionFailure, FunctionReply, HeldBody, Hooks, HostFunction, HostFunctions, Lang, Message, Policy,
-    escape_for_display,
+    FunctionFailure, FunctionReply, Hooks, HostFunction, HostFunctions, Lang, Message, Policy, escape_for_display,
 };
+use toolcell_i18n::message;
 
 use crate::failure::Failure;
 
@@ -250,14 +250,13 @@ impl Approver for HostApprover {
     }
 
     fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
-        let unanswered = |why: String| FlowAnswer::Unanswered { reason: Message::verbatim(why) };
         match self.put(&question.tool, &flow_json(question, self.lang)) {
-            Ok(RawAnswer { answer, .. }) => match answer.as_str() {
-                "approve" => FlowAnswer::Approve,
-                "refuse" => FlowAnswer::Refuse,
-                other => unanswered(unknown_answer(other)),
-            },
-            Err(why) => unanswered(why),
+            Ok(RawAnswer { answer, .. }) if answer == "approve" => FlowAnswer::Approve,
+            Ok(RawAnswer { answer, feedback }) if answer == "refuse" => {
+                FlowAnswer::Refuse { feedback: feedback.map(Message::verbatim) }
+            }
+            // The tool reads this, and what the approver raised is the host's own.
+            Ok(_) | Err(_) => FlowAnswer::Unanswered { reason: message!("the approver failed") },
         }
     }
 }
@@ -265,11 +264,12 @@ impl Approver for HostApprover {
 /// Returns a question about an operation, in the shape of those about calls: the operation is what the parameters are there.
 fn flow_json(question: &FlowQuestion, lang: Lang) -> Value {
     let lines = question.lines(lang);
+    let rules: Vec<String> = question.rules.iter().map(|(rule, _)| format!("flows[{rule}]")).collect();
     let (asked, headline) = (question.question(lang), lines.first().map_or("", String::as_str).to_owned());
     let operation = json!({ "kind": question.kind, "about": question.about, "details": question.details,
-        "body": question.body.as_ref().map(HeldBody::as_str), "from": question.from, "to": question.to });
+        "body": question.body, "from": question.from, "to": question.to });
     json!({
-        "askedBy": format!("flows[{}]", question.rule),
+        "askedBy": rules.join(", "),
         "text": headline,
         "question": asked,
         "facts": lines,
@@ -351,9 +351,7 @@ impl Approver for AnsweredQuestions {
     fn decide_flow(&self, question: &FlowQuestion) -> FlowAnswer {
         match &self.approver {
             Some(approver) => approver.decide_flow(question),
-            None => FlowAnswer::NotAsked {
-                reason: Message::verbatim("the caller of this run cannot pass questions on".to_owned()),
-            },
+            None => FlowAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") },
         }
     }
 }

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolcell::hook::{CallerClaims, HookContext};
 use toolcell::{
-    CallableTools, CancelToken, CodeResult, EffectApprover, Effects, Grants, HookContextResponse, HostFunctions, Json,
-    Lang, LimitOverrides, LogLineResponse, OnOverload, Params, PartialResultSink, Profile, Report, RunCode, RunOptions,
-    RunResult, RunTool, ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
+    CallableTools, CancelToken, CodeResult, EffectApprover, Effects, FlowContext, Grants, HookContextResponse,
+    HostFunctions, Json, Label, Lang, LimitOverrides, LogLineResponse, OnOverload, Params, PartialResultSink, Profile,
+    Report, RunCode, RunOptions, RunResult, RunTool, ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
 };
 
 use crate::effects::HostEffectApprover;
@@ -43,6 +43,8 @@ pub struct CallOptions {
     depth: u32,
     /// The questions that a person answered with yes, for this call.
     approved: Vec<Value>,
+    /// The sources of all that the caller knows, for rules about flows; `None` for what the store remembers.
+    labels: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -189,6 +191,10 @@ impl Session {
             }),
             functions: bind_functions(self.functions.iter().chain(&own), host, self.lang)?,
             receipt: options.receipt,
+            context: match &options.labels {
+                Some(labels) => FlowContext::parse(labels.iter().map(String::as_str)),
+                None => FlowContext::Remembered,
+            },
             on_overload,
             ..RunOptions::default()
         })
@@ -224,6 +230,13 @@ impl CompletedRun {
         match &self.ran {
             Ran::Tool(ran) => &ran.report,
             Ran::Code(ran) => &ran.report,
+        }
+    }
+
+    fn label(&self) -> Option<&Label> {
+        match &self.ran {
+            Ran::Tool(ran) => ran.label.as_ref(),
+            Ran::Code(ran) => ran.label.as_ref(),
         }
     }
 
@@ -295,7 +308,7 @@ impl CompletedRun {
     }
 
     /// Returns the rest as a JSON object: `logs`, `warnings`, `context`, `suppressed`, `record`,
-    /// `unrecorded`, `revisedBy`, `deprecated`, `receipt`, `profile`.
+    /// `unrecorded`, `revisedBy`, `deprecated`, `receipt`, `profile`, `labels`.
     #[must_use]
     pub fn details(&self) -> String {
         let report = self.report();
@@ -310,6 +323,7 @@ impl CompletedRun {
             ("suppressed".to_owned(), self.is_suppressed().into()),
         ]);
         let mut put = |key: &str, value: Option<Value>| details.extend(value.map(|value| (key.to_owned(), value)));
+        put("labels", self.label().map(|label| json!(label.to_texts())));
         put("profile", self.profile.as_ref().map(|profile| json!(profile)));
         match &self.ran {
             Ran::Tool(ran) => {

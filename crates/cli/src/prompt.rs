@@ -214,7 +214,8 @@ impl Approver for TerminalApprover {
         let text = PromptText { lines: &lines, summary: &summary };
         match self.put(|| screen::confirm(text, &question.question(self.lang), self.lang)) {
             PutQuestion::Answered(true) => FlowAnswer::Approve,
-            PutQuestion::Answered(false) | PutQuestion::Dismissed => FlowAnswer::Refuse,
+            PutQuestion::Answered(false) => FlowAnswer::Refuse { feedback: None },
+            PutQuestion::Dismissed => FlowAnswer::Unanswered { reason: message!("the user dismissed the question") },
             PutQuestion::Failed(reason) => FlowAnswer::NotAsked { reason },
         }
     }

@@ -1,18 +1,19 @@
 //! Prompts on a terminal: wraps lines to its width and shows long text page by page.
 //!
 //! Invariant: every prompt goes through this module. The user decides only after every row that the
-//! question is about was on the screen. A row starts like its line, or with [`CONTINUATION`]: the
-//! terminal never wraps text to the first column by itself, where it could imitate Toolcell's own
-//! output.
+//! question is about was on the screen, and no key that was typed before counts. A row starts like
+//! its line, or with [`CONTINUATION`]: the terminal never wraps text to the first column by itself,
+//! where it could imitate Toolcell's own output.
 
 use std::io::Write as _;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use inquire::ui::RenderConfig;
 use inquire::validator::{ErrorMessage, Validation};
 use inquire::{Confirm, InquireError, Select, Text};
-use rustix::termios::tcgetwinsize;
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use toolcell_i18n::{Lang, tr};
 use unicode_width::UnicodeWidthChar as _;
 
@@ -185,13 +186,25 @@ pub(crate) fn ask_after_pages<T>(
         writeln!(std::io::stderr(), "{}", page.join("\n"))?;
         let (shown, all) = (at + 1, pages.len());
         if shown < all {
+            discard_typed_ahead()?;
             let question = tr!(lang, "Page {shown} of {all}. Continue?", shown, all);
             if !prompt_confirm(&question, Answer::Yes, lang)? {
                 return Err(InquireError::OperationCanceled);
             }
         }
     }
+    discard_typed_ahead()?;
     prompt()
+}
+
+/// Discards the keys that were typed before the text was on the screen: they answer nothing that was shown.
+fn discard_typed_ahead() -> Result<(), InquireError> {
+    tcflush(std::io::stderr(), QueueSelector::IFlush).map_err(std::io::Error::from)?;
+    // What the prompt before this one has read.
+    while crossterm::event::poll(Duration::ZERO)? {
+        crossterm::event::read()?;
+    }
+    Ok(())
 }
 
 /// Shows text, asks a yes-or-no question, and returns the answer. The default is no.

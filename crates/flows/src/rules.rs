@@ -154,6 +154,17 @@ impl FlowRules {
         }
         strictest
     }
+
+    /// Returns the indices of all rules that speak of an operation, as [`decide`](Self::decide) takes it, with their actions.
+    pub fn matching(
+        &self,
+        label: &Label,
+        own: Option<&Source>,
+        sink: &Sink,
+    ) -> impl Iterator<Item = (usize, FlowAction)> {
+        let rules = self.0.iter().enumerate();
+        rules.filter_map(move |(index, rule)| rule.covered(label, own, sink).map(|_| (index, rule.action)))
+    }
 }
 
 #[cfg(test)]

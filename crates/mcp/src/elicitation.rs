@@ -103,7 +103,7 @@ enum QueuedPrompt {
     Approval(ApprovalPrompt, Sender<ApprovalAnswer>),
     /// What a server wants to know.
     Question(ServerQuestion, Sender<QuestionAnswer>),
-    /// Whether an operation may happen that a rule about flows asks about.
+    /// A rule about flows asks whether an operation may happen.
     Flow(FlowQuestion, Sender<FlowAnswer>),
 }
 
@@ -211,7 +211,8 @@ impl ElicitationChannel {
         match self.send(form, format!("question-{number}"), timeout).await {
             Some(result) => match parse_answer(&result) {
                 Some(FormAnswer::Approve) => FlowAnswer::Approve,
-                Some(FormAnswer::GrantOnce | FormAnswer::Refuse(_)) => FlowAnswer::Refuse,
+                Some(FormAnswer::GrantOnce) => FlowAnswer::Refuse { feedback: None },
+                Some(FormAnswer::Refuse(reason)) => FlowAnswer::Refuse { feedback: reason.map(Message::verbatim) },
                 None => FlowAnswer::Unanswered { reason: message!("the user dismissed the question") },
             },
             None => FlowAnswer::Unanswered { reason: message!("the client did not answer in time, or failed") },

@@ -94,6 +94,8 @@ export interface Ran<Output = unknown> {
   readonly deprecated?: { successor: string | null };
   /** The receipt, if one was asked for: `replay` re-executes the run from it. */
   readonly receipt?: string;
+  /** The sources of the result, also of a failure, such as `server:mail.read`; left out without rules about flows. */
+  readonly labels?: string[];
   /** The fuel profile, if one was asked for. */
   readonly profile?: Profile;
 }
@@ -252,6 +254,11 @@ export interface RunOptions {
   effectApprover?: EffectApprover;
   /** Whether to take a fuel profile. The run has the same result and fuel, and takes longer. */
   profile?: boolean;
+  /**
+   * The sources of all that the caller knows, for rules about flows: those of the results that it was given (`Ran.labels`). Without them
+   * it is what the store remembers of earlier runs.
+   */
+  labels?: string[];
 }
 
 export interface SuspendableOptions extends Omit<RunOptions, "receipt" | "profile"> {}

@@ -569,9 +569,9 @@ const MAX_APPROVED = 16;
 const QUESTION_KEYS = ["askedBy", "text", "toolName", "toolId", "parameters", "digest"];
 const WITHOUT_STORE = ["decide", "analyze", "reflect", "replay", "definitions", "questions", "find_tests", "run_test"];
 const CONTROL_KEYS = ["limits", "signal", "onUpdate", "caller", "functions"];
-const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt", "effectApprover", "profile"];
-const CODE_KEYS = [...CONTROL_KEYS, "seed", "grants", "profile"];
-const SUSPENDABLE_KEYS = [...CONTROL_KEYS, "seed", "effectApprover"];
+const RUN_KEYS = [...CONTROL_KEYS, "seed", "receipt", "effectApprover", "profile", "labels"];
+const CODE_KEYS = [...CONTROL_KEYS, "seed", "grants", "profile", "labels"];
+const SUSPENDABLE_KEYS = [...CONTROL_KEYS, "seed", "effectApprover", "labels"];
 const RESUME_KEYS = ["signal", "onUpdate", "caller", "functions", "effectApprover", "answers"];
 const RUN_KINDS = {
   tool: { method: "run", name: "tool", keys: RUN_KEYS },
@@ -626,6 +626,9 @@ function runOptions({ signal, onUpdate, functions, limits, caller, approved, eff
     throw new TypeError(`effectApprover is ${describe(effectApprover)}, it must be a function`);
   for (const key of ["profile", "receipt"])
     if (told[key] !== undefined && typeof told[key] !== "boolean") throw new TypeError(`${key} is ${describe(told[key])}, it must be a boolean`);
+  const { labels } = told;
+  if (labels !== undefined && !(Array.isArray(labels) && labels.every((label) => typeof label === "string")))
+    throw new TypeError("labels must be an array of strings, as those of a result are");
   const own = functions === undefined ? undefined : toFunctions(functions, "functions");
   const answered = approved?.map((question) => Object.fromEntries(QUESTION_KEYS.map((key) => [key, question?.[key]])));
   const hasEffectApprover = effectApprover === undefined ? undefined : true;

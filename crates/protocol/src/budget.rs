@@ -68,7 +68,7 @@ impl Default for Budget {
             memory: 64 << 20,
             output: 1 << 20,
             console: 64 << 10,
-            operations: 64,
+            operations: 120,
         }
     }
 }

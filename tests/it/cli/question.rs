@@ -121,7 +121,7 @@ fn an_operation_that_a_rule_asks_about_happens_after_a_yes() {
     for (keys, status, is_kept) in [("\r", 1, false), ("\u{1b}", 1, false), ("y\r", 0, true)] {
         let mut terminal = Terminal::start(&home, &["run", "keep", "text=a\u{1b}[2J\nb"]);
         let rows = terminal.wait_for_prompt(&["Let `keep` do this, once?"]);
-        let first = "`keep` has read data from caller, and is about to do what leads to kv:notes";
+        let first = "The run of `keep` has data from caller";
         assert!(rows.iter().any(|row| row.starts_with(first)), "{rows:#?}");
         assert!(rows.iter().any(|row| row == "  kv.commit a"), "{rows:#?}");
         assert!(rows.iter().any(|row| row.starts_with("  rule: flows[0] (user ")), "{rows:#?}");
@@ -134,12 +134,30 @@ fn an_operation_that_a_rule_asks_about_happens_after_a_yes() {
 }
 
 #[test]
+fn keys_that_were_typed_before_a_question_was_on_the_screen_answer_nothing() {
+    let home = keeping();
+    let file = home.path("twice.js");
+    fs::write(
+        &file,
+        "const execute = async ({ text }) => { await kv.set('a', text); await kv.set('b', text); return 'done' }",
+    )
+    .unwrap();
+    home.stdout_of(&["create", file.to_str().unwrap(), "--description", "Keeps a text twice"]);
+    let mut terminal = Terminal::start(&home, &["run", "twice", "text=x"]);
+    // Before the first question, and for both of them.
+    terminal.type_keys("y\ry\r");
+    terminal.wait_for_prompt_below("  kv.commit a", &["Let `twice` do this, once?"]);
+    terminal.type_keys("y\ry\ry\r");
+    terminal.wait_for_prompt_below("  kv.commit b", &["Let `twice` do this, once?"]);
+    terminal.type_keys("\r");
+    let (status, _) = terminal.wait_for_exit();
+    assert_eq!(status, Some(1));
+}
+
+#[test]
 fn without_a_terminal_it_is_refused_with_the_way_to_approve_it() {
     let home = keeping();
     let output = home.run(&["run", "keep", "text=x"]);
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        errors.contains("has a person decide; do it before reading, or have the user run the tool with `--plan`"),
-        "{errors}"
-    );
+    assert!(errors.contains("needs a person's approval; have the user run the tool with `--plan`"), "{errors}");
 }

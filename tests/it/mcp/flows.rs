@@ -86,7 +86,7 @@ fn in_a_session_the_user_decides_about_an_operation_that_a_rule_asks_about() {
         assert_eq!(value(&peer.run("keep", json!({ "text": "x\u{202e}y" }))), "x\u{202e}y");
         let params = peer.elicitations[0]["params"].clone();
         let message = params["message"].as_str().unwrap();
-        let first = "`keep` has read data from caller, and is about to do what leads to kv:notes:writes:\n  kv.commit a\n  rule: flows[0] (";
+        let first = "The run of `keep` has data from caller, and is about to do something that reaches kv:notes:writes:\n  kv.commit a\n  rule: flows[0] (";
         assert!(message.starts_with(first), "{message}");
         assert!(message.contains(r"x\u{202e}y") && message.ends_with("\nLet `keep` do this, once?"), "{message}");
         assert_eq!(params["requestedSchema"]["required"], json!(["decision"]));
@@ -96,10 +96,10 @@ fn in_a_session_the_user_decides_about_an_operation_that_a_rule_asks_about() {
         let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
         assert!(shown.contains("kv.commit  a  committed") && shown.contains("asked the user: accept"), "{shown}");
         for (reply, why) in [
-            (json!({ "action": "accept", "content": { "decision": "refuse" } }), "who refused it"),
-            (json!({ "action": "decline" }), "who refused it"),
-            (json!({ "action": "accept", "content": {} }), "who refused it"),
-            (json!({ "action": "accept", "content": { "decision": "grant_once" } }), "who refused it"),
+            (json!({ "action": "accept", "content": { "decision": "refuse" } }), "which was refused"),
+            (json!({ "action": "decline" }), "which was refused"),
+            (json!({ "action": "accept", "content": {} }), "which was refused"),
+            (json!({ "action": "accept", "content": { "decision": "grant_once" } }), "which was refused"),
             (json!({ "action": "cancel" }), "the user dismissed the question"),
             (json!("yes"), "the client did not answer in time, or failed"),
         ] {
@@ -120,7 +120,7 @@ fn what_is_too_long_to_be_shown_is_not_asked_about() {
         peer.create_tool("long", keys);
         peer.set_elicitation_reply(json!({ "action": "accept", "content": { "decision": "approve" } }));
         let told = value(&peer.run("long", json!({})));
-        assert!(told.as_str().unwrap().contains("who was not asked: the approval prompt has"), "{told}");
+        assert!(told.as_str().unwrap().contains("no person was asked: it has"), "{told}");
         assert_eq!(peer.elicitations.len(), 0);
     });
 }

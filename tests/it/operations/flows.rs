@@ -311,15 +311,17 @@ fn during_a_run_a_person_decides_about_exactly_one_operation() {
             "flow-not-approved",
             "none",
             format!(
-                "this leads to `tool:search`, and the run has read data from `tool:mail`: the policy's `flows[0]` has a person \
-             decide{why}"
+                "this leads to `tool:search`, and the run has read data from `tool:mail`: the policy's `flows[0]` needs a person's \
+             approval{why}"
             )
         ])
     };
+    let not_today = || FlowAnswer::Refuse { feedback: Some(Message::verbatim("not today".to_owned())) };
     let late = || FlowAnswer::Unanswered { reason: Message::verbatim("late".to_owned()) };
     for (answer, value, outcome) in [
         (FlowAnswer::Approve, json!("search answers"), QuestionOutcome::Accept),
-        (FlowAnswer::Refuse, refused(", who refused it"), QuestionOutcome::Decline),
+        (FlowAnswer::Refuse { feedback: None }, refused(", which was refused"), QuestionOutcome::Decline),
+        (not_today(), refused(", which was refused: not today"), QuestionOutcome::Decline),
         (late(), refused(", and there is no answer: late"), QuestionOutcome::Unanswered),
     ] {
         let (world, person) = (World::new(7), Person::new(answer));
@@ -330,17 +332,18 @@ fn during_a_run_a_person_decides_about_exactly_one_operation() {
         assert_eq!(ran.effect_log.unwrap().effects[1].asked, [outcome]);
         let [question] = person.2.lock().unwrap().clone().try_into().unwrap();
         assert_eq!((question.tool.as_str(), question.kind.as_str()), (ran.name.as_str(), "tools.call"));
-        assert_eq!((question.about.as_str(), question.to.as_str(), question.rule), ("search", "tool:search", 0));
+        assert_eq!((question.about.as_str(), question.to.as_str()), ("search", "tool:search"));
+        assert_eq!(question.rules.iter().map(|(rule, _)| *rule).collect::<Vec<_>>(), [0]);
         assert!(question.details.contains("the number is 7"), "{question:?}");
-        assert_eq!(question.from, ["tool:mail"]);
+        assert_eq!(question.from, ["caller", "tool:mail"]);
         // A yes is for one operation: the next one is asked about anew.
         drop(world.run(&format!("/* again */ {SEARCH}"), &person.options()));
         assert_eq!(person.2.lock().unwrap().len(), 2);
     }
     let world = World::new(7);
     let options = RunOptions { approver: Some(Arc::new(Elsewhere)), ..RunOptions::default() };
-    let unasked = ", who was not asked: the caller of this run cannot pass questions on; do it before reading, or have the user \
-                   run the tool with `--plan`";
+    let unasked = ", and no person was asked: the caller of this run cannot pass questions on; do it before the run reads that \
+                   data, or have the user run the tool with `--plan`";
     assert_eq!(returned_value(&world.run(SEARCH, &options)), refused(unasked));
     assert!(world.sent.lock().unwrap().is_empty());
 }
@@ -357,6 +360,77 @@ fn what_a_called_tool_does_is_asked_about_in_its_name_and_the_time_of_the_answer
     assert_eq!(returned_value(&ran), json!([["post answers", "post answers"], "post answers"]));
     let asked: Vec<String> = person.2.lock().unwrap().iter().map(|question| question.tool.clone()).collect();
     assert_eq!(asked, ["post-text", "post-text", ran.name.as_str()]);
+}
+
+/// A question is about what the run knows when it is put, which may be more than when the operation was submitted.
+#[test]
+fn an_operation_that_waits_for_its_question_is_decided_by_what_the_run_knows_then() {
+    let rules = "[[flows]]\nfrom = [\"caller\"]\nto = [\"tool:post\"]\ndo = \"ask\"\n\
+                 [[flows]]\nfrom = [\"tool:slow-weather\"]\nto = [\"tool:post\"]\ndo = \"ACTION\"\n";
+    let body = "const late = call('slow-weather'), first = call('post', { text: 'a' }); \
+                const second = call('post', { text: 'b' }).then(() => 'sent', (e) => e.code); \
+                await late; await first; return second";
+    for (action, told, questions) in [("ask", "sent", 2), ("deny", "flow-refused", 1)] {
+        let world = World::with_rules(7, &rules.replace("ACTION", action));
+        // The answer comes while the first question is open.
+        let person = Arc::new(Person(FlowAnswer::Approve, Duration::from_millis(500), Mutex::default()));
+        assert_eq!(returned_value(&world.run(body, &person.options())), told, "{action}");
+        let asked = person.2.lock().unwrap();
+        assert_eq!(asked.len(), questions, "{action}");
+        let rules: Vec<Vec<usize>> =
+            asked.iter().map(|question| question.rules.iter().map(|(rule, _)| *rule).collect()).collect();
+        assert_eq!(rules[0], [0]);
+        if action == "ask" {
+            assert_eq!(
+                (rules[1].as_slice(), asked[1].from.as_slice()),
+                (&[0, 1][..], &["caller", "tool:post", "tool:slow-weather"].map(str::to_owned)[..])
+            );
+        }
+    }
+}
+
+#[test]
+fn the_timers_of_a_tool_stand_still_while_a_person_decides() {
+    let world = World::new(7);
+    let person = Arc::new(Person(FlowAnswer::Approve, Duration::from_millis(600), Mutex::default()));
+    let body = "await call('mail'); let fired = 'no'; setTimeout(() => { fired = 'yes' }, 400); \
+                await call('post', { text: 'x' }); return fired";
+    assert_eq!(returned_value(&world.run(body, &person.options())), "no");
+}
+
+#[test]
+fn a_space_that_an_approved_operation_only_reads_learns_nothing() {
+    let rules = "[[flows]]\nfrom = [\"tool:mail\"]\nto = [\"kv:notes\"]\ndo = \"ask\"\n";
+    let (world, person) = (World::with_rules(7, rules), Person::new(FlowAnswer::Approve));
+    let holds = || world.host.toolbox().flow_labels().unwrap().get("kv:notes").cloned().unwrap_or_default();
+    returned_value(&world.run("await call('mail'); return (await kv.get('a')) ?? null", &person.options()));
+    assert!(!holds().contains(&"tool:mail".to_owned()), "{:?}", holds());
+    returned_value(&world.run("await call('mail'); await kv.set('a', 1); return 1", &person.options()));
+    assert!(holds().contains(&"tool:mail".to_owned()), "{:?}", holds());
+    assert_eq!(person.2.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_too_long_to_be_shown_is_not_asked_about() {
+    let (world, person) = (World::new(7), Person::new(FlowAnswer::Approve));
+    let body = "await call('mail'); return call('post', { text: 'x'.repeat(20_000) }).catch((e) => e.message)";
+    let told = returned_value(&world.run(body, &person.options()));
+    assert!(told.as_str().unwrap().contains("no person was asked: it has 20"), "{told}");
+    assert!(person.2.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_run_asks_sixteen_times_and_no_more() {
+    let (world, person) = (World::new(7), Person::new(FlowAnswer::Refuse { feedback: None }));
+    let body = "await call('mail'); const told = []; \
+                for (let i = 0; i < 20; i++) told.push(await call('post-text', { text: 'x' }).catch((e) => e.message)); return told";
+    let told = returned_value(&world.run(body, &person.options()));
+    assert_eq!(person.2.lock().unwrap().len(), 16);
+    let last = told.as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(last.contains("no person was asked: the run has asked 16 times, which is the limit"), "{last}");
+    // The next run has questions of its own.
+    drop(world.run(SEARCH, &person.options()));
+    assert_eq!(person.2.lock().unwrap().len(), 17);
 }
 
 #[test]
@@ -385,7 +459,7 @@ fn a_person_decides_whether_a_caller_may_run_a_tool() {
     let post = json!({ "tool_name": "post-text", "parameters": { "text": "the number is 7" } });
     for (action, answer, is_asked, ending) in [
         ("ask", FlowAnswer::Approve, true, None),
-        ("ask", FlowAnswer::Refuse, true, Some("whether that goes to `tool:post-text`: the user refused")),
+        ("ask", FlowAnswer::Refuse { feedback: None }, true, Some("approval for `tool:post-text`: the user refused")),
         ("deny", FlowAnswer::Approve, false, Some("does not let that go to `tool:post-text`")),
     ] {
         let (world, person) = (World::with_rules(7, &rules(action)), Person::new(answer));
@@ -393,7 +467,11 @@ fn a_person_decides_whether_a_caller_may_run_a_tool() {
         drop(world.host.run_with(&read, &person.options()).unwrap());
         let ran = world.host.run_with(&post, &person.options());
         match ending {
-            None => assert_eq!(returned_value(&ran.unwrap()), "post answers"),
+            None => {
+                let ran = ran.unwrap();
+                assert_eq!(returned_value(&ran), "post answers");
+                assert_eq!(ran.effect_log.unwrap().asked, Some(QuestionOutcome::Accept));
+            }
             Some(ending) => {
                 let error = ran.unwrap_err();
                 assert_eq!(error.code().as_str(), "flow-refused");
@@ -404,7 +482,7 @@ fn a_person_decides_whether_a_caller_may_run_a_tool() {
         assert_eq!(asked.len(), usize::from(is_asked));
         for question in asked.iter() {
             assert_eq!((question.kind.as_str(), question.to.as_str()), ("run", "tool:post-text:writes"));
-            assert_eq!(question.from, ["tool:read-mail"]);
+            assert_eq!(question.from, ["caller", "tool:mail", "tool:read-mail"]);
             assert_eq!(question.details, r#"{"text":"the number is 7"}"#);
         }
     }
@@ -419,8 +497,8 @@ fn an_error_says_which_rule_and_what_to_do() {
     assert_eq!(error.as_array().unwrap()[..3], [json!("NotAllowedError"), json!("flow-not-approved"), json!("none")]);
     assert_eq!(
         error[3],
-        "this leads to `tool:post:writes`, and the run has read data from `tool:mail`: the policy's `flows[0]` has a person \
-         decide; do it before reading, or have the user run the tool with `--plan`"
+        "this leads to `tool:post:writes`, and the run has read data from `tool:mail`: the policy's `flows[0]` needs a \
+         person's approval; do it before the run reads that data, or have the user run the tool with `--plan`"
     );
     let denies = "[[flows]]\nfrom = [\"*\"]\nto = [\"tool:post\"]\ndo = \"deny\"\n";
     let world = World::with_rules(7, &format!("{RULES}{denies}"));

@@ -454,6 +454,27 @@ for (const isolation of ["process", "worker"])
       });
     });
 
+    test("rules about flows hold for the labels that a caller says, and ask the approver", async () => {
+      const policy = `[approval]\nmode = "auto"\n[grants.default.kv]\nspace = "notes"\n
+        [[flows]]\nfrom = ["server:mail", "tool:keep"]\nto = ["kv:notes:writes"]\ndo = "ask"\n`;
+      const code = "const execute = async ({ text }) => { await kv.set('a', text); return kv.get('a') }";
+      const answers = [false, true];
+      const asked = [];
+      const approver = async (question) => (asked.push(question), answers.shift());
+      await using(await open({ dir: folder(), policy, approver }), async (box) => {
+        await box.create({ name: "keep", description: "Keeps a text", code, capabilities: ["kv"] });
+        const first = await box.run("keep", { text: "one" }, { labels: [] });
+        assert.deepEqual([first.value, asked.length, [...first.labels].sort()], ["one", 0, ["caller", "kv:notes", "tool:keep"]]);
+        await assert.rejects(box.run("keep", { text: "two" }, { labels: first.labels }), (error) => {
+          assert.match(error.message, /which was refused/);
+          return error.run.labels.includes("tool:keep");
+        });
+        assert.deepEqual([asked[0].askedBy, asked[0].parameters.kind, asked[0].parameters.from], ["flows[0]", "kv.commit", ["caller", "kv:notes", "tool:keep"]]);
+        assert.equal((await box.run("keep", { text: "three" }, { labels: ["server:mail.read"] })).value, "three");
+        await assert.rejects(async () => box.run("keep", { text: "x" }, { labels: "server:mail" }), TypeError);
+      });
+    });
+
     test("partial results, and leaving the loop cancels", async () => {
       const run = box.runCode(STEPS, { n: 3 });
       const updates = [];

@@ -246,6 +246,43 @@ def test_an_approver_decides_once_and_a_question_binds(tmp_path, isolation):
         assert box.run("later", {"ms": 1}).value == "late"
 
 
+def test_rules_about_flows_hold_for_the_labels_that_a_caller_says_and_ask_the_approver(tmp_path, isolation):
+    policy = """
+        [approval]
+        mode = "auto"
+        [grants.default.kv]
+        space = "notes"
+        [[flows]]
+        from = ["server:mail", "tool:keep"]
+        to = ["kv:notes:writes"]
+        do = "ask"
+    """
+    code = "const execute = async ({ text }) => { await kv.set('a', text); return kv.get('a') }"
+    answers = [False, True]
+    asked = []
+
+    def approver(question):
+        asked.append(question)
+        return answers.pop(0)
+
+    with Toolbox(tmp_path / "store", isolation=isolation, policy=policy, approver=approver) as box:
+        box.create("keep", "Keeps a text", code, capabilities=["kv"])
+        first = box.run("keep", {"text": "one"}, labels=[])
+        assert (first.value, asked) == ("one", [])
+        assert first.labels is not None and sorted(first.labels) == ["caller", "kv:notes", "tool:keep"]
+        with pytest.raises(ToolFailed, match="which was refused") as failed:
+            box.run("keep", {"text": "two"}, labels=first.labels)
+        assert failed.value.run is not None and "tool:keep" in (failed.value.run.labels or [])
+        assert (asked[0].asked_by, asked[0].parameters["kind"], asked[0].parameters["from"]) == ("flows[0]", "kv.commit", ["caller", "kv:notes", "tool:keep"])
+        assert any("two" in fact for fact in asked[0].facts)
+        assert box.run("keep", {"text": "three"}, labels=["server:mail.read"]).value == "three"
+        with pytest.raises(TypeError, match="list of str"):
+            box.run("keep", {"text": "x"}, labels="server:mail")
+        assert len(asked) == 2
+    with Toolbox(tmp_path / "other", isolation=isolation) as box:
+        assert box.run_code("const execute = () => 1", labels=["caller"]).labels is None
+
+
 def test_partial_results_come_while_the_tool_runs(box):
     updates = []
     assert box.run_code(STEPS, {"n": 3}, on_update=updates.append).value == 3

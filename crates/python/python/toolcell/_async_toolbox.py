@@ -329,6 +329,7 @@ class AsyncToolbox:
         receipt: bool = False,
         profile: bool = False,
         effect_approver: EffectApprover | None = None,
+        labels: Sequence[str] | None = None,
     ) -> AsyncRun[Any]:
         """Starts a run of a stored tool: see :class:`AsyncRun` and :meth:`Toolbox.run`."""
         options, own = _requests.call_options(
@@ -341,6 +342,7 @@ class AsyncToolbox:
             inline=False,
             profile=profile,
             effect_approver=effect_approver,
+            labels=labels,
         )
         check_text(tool, "tool")
         _requests.check_has_store(self._dir, "run")
@@ -357,6 +359,7 @@ class AsyncToolbox:
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         grants: Mapping[str, Any] | None = None,
         profile: bool = False,
+        labels: Sequence[str] | None = None,
     ) -> AsyncRun[Any]:
         """Starts code that is not stored: see :class:`AsyncRun` and :meth:`Toolbox.run_code`."""
         options, own = _requests.call_options(
@@ -368,6 +371,7 @@ class AsyncToolbox:
             grants=grants,
             inline=False,
             profile=profile,
+            labels=labels,
         )
         return self._start("code", code, params, options, own)
 
@@ -381,6 +385,7 @@ class AsyncToolbox:
         caller: Caller | None = None,
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         effect_approver: EffectApprover | None = None,
+        labels: Sequence[str] | None = None,
     ) -> AsyncSuspendableRun[Any]:
         """Starts a run that may be suspended: see :class:`AsyncSuspendableRun` and :meth:`Toolbox.run_suspendable`."""
         options, own = _requests.call_options(
@@ -392,6 +397,7 @@ class AsyncToolbox:
             grants=None,
             inline=False,
             effect_approver=effect_approver,
+            labels=labels,
         )
         check_text(tool, "tool")
         _requests.check_has_store(self._dir, "run_suspendable")

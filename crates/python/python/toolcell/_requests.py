@@ -133,11 +133,12 @@ def call_options(
     approved: Sequence[Question] = (),
     profile: bool = False,
     effect_approver: EffectApprover | None = None,
+    labels: Sequence[str] | None = None,
 ) -> tuple[str, dict[str, Function]]:
     """Returns the options of a run, and the functions that only it may call."""
     nesting = depth()
     is_plain = limits is None and functions is None and caller is None and grants is None and effect_approver is None
-    if is_plain and not (nesting or approved or seed or receipt or profile):
+    if is_plain and labels is None and not (nesting or approved or seed or receipt or profile):
         return "", {}
     options: dict[str, Any] = {"depth": nesting}
     if limits is not None:
@@ -163,6 +164,8 @@ def call_options(
         options["hasEffectApprover"] = True
     if grants is not None:
         options["grants"] = grants
+    if labels is not None:
+        options["labels"] = _check_labels(labels)
     own = to_functions(functions, "functions")
     if own:
         options["functions"] = [one.declaration(name, inline=inline) for name, one in own.items()]
@@ -183,6 +186,12 @@ def _check_caller(caller: Caller) -> Caller:
         if not isinstance(value, str):
             raise TypeError(f"caller[{key!r}] is a {type(value).__name__}, it must be a str")
     return caller
+
+
+def _check_labels(labels: Sequence[str]) -> list[str]:
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+        raise TypeError("labels must be a list of str, as Run.labels is")
+    return list(labels)
 
 
 def _check_question(question: object) -> Question:

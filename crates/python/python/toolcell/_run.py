@@ -122,6 +122,11 @@ class Run(Generic[T]):
         return self._detail("receipt")  # type: ignore[no-any-return]
 
     @property
+    def labels(self) -> Sequence[str] | None:
+        """The sources of the result, also of a failure, such as ``server:mail.read``; ``None`` without rules about flows."""
+        return self._detail("labels")  # type: ignore[no-any-return]
+
+    @property
     def profile(self) -> Profile | None:
         """The fuel profile, if one was asked for."""
         profile = self._detail("profile")

@@ -185,12 +185,15 @@ class Toolbox:
         receipt: bool = False,
         profile: bool = False,
         effect_approver: EffectApprover | None = None,
+        labels: Sequence[str] | None = None,
     ) -> Run[Any]:
         """Runs a stored tool, by its name or identifier. ``on_update`` gets partial results.
 
         ``effect_approver`` decides about the side effects of the tool before they happen; those that it
         refuses or defers do not. What it raises is raised at the end of the run, without any further effect.
-        ``profile`` takes a fuel profile (:attr:`Run.profile`).
+        ``profile`` takes a fuel profile (:attr:`Run.profile`). ``labels`` are the sources of all that the caller
+        knows, for rules about flows: those of the results that it was given (:attr:`Run.labels`). Without them it
+        is what the store remembers of earlier runs.
 
         Raises :class:`ToolFailed`, :class:`Stopped` (:class:`RunTimeout` for a deadline) or :class:`Refused`.
         """
@@ -204,6 +207,7 @@ class Toolbox:
             inline=True,
             profile=profile,
             effect_approver=effect_approver,
+            labels=labels,
         )
         check_text(tool, "tool")
         _requests.check_has_store(self._dir, "run")
@@ -221,11 +225,12 @@ class Toolbox:
         grants: Mapping[str, Any] | None = None,
         on_update: Callable[[Json], None] | None = None,
         profile: bool = False,
+        labels: Sequence[str] | None = None,
     ) -> Run[Any]:
         """Runs TypeScript or JavaScript that defines ``execute(params)`` once, and stores nothing.
 
         The code is granted ``grants`` (as in a policy: ``{"timers": True}``), and all functions of this
-        call and of the toolbox. ``profile`` is that of :meth:`run`.
+        call and of the toolbox. ``profile`` and ``labels`` are those of :meth:`run`.
 
         Raises as :meth:`run`.
         """
@@ -238,6 +243,7 @@ class Toolbox:
             grants=grants,
             inline=True,
             profile=profile,
+            labels=labels,
         )
         return self._run("code", code, params, options, own, on_update)
 
@@ -252,6 +258,7 @@ class Toolbox:
         functions: Mapping[str, Callable[..., Any] | Function] | None = None,
         on_update: Callable[[Json], None] | None = None,
         effect_approver: EffectApprover | None = None,
+        labels: Sequence[str] | None = None,
     ) -> Run[Any] | SuspendedRun:
         """Runs a stored tool, and suspends the run when all that it waits for takes time.
 
@@ -270,6 +277,7 @@ class Toolbox:
             grants=None,
             inline=True,
             effect_approver=effect_approver,
+            labels=labels,
         )
         check_text(tool, "tool")
         _requests.check_has_store(self._dir, "run_suspendable")

@@ -18,7 +18,7 @@ use toolcell_host::{
 };
 
 use super::completions::{CompletionEvent, CompletionQueue, QueuedEvent};
-use super::flows::{AnswerSource, PendingFlow};
+use super::flows::{AnswerSource, Flow, PendingFlow};
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::questions::PendingQuestion;
@@ -37,7 +37,7 @@ pub(super) struct HostCallRunner<'a> {
     server_calls: BTreeMap<u32, RunningServerCall>,
     /// Questions of servers that were not put yet.
     questions: VecDeque<Box<PendingQuestion>>,
-    /// Operations about which a person decides who was not asked yet.
+    /// Operations whose questions have not been put to the person yet.
     asked_flows: VecDeque<PendingFlow>,
     /// Calls of servers that the plan did not hold, because their tools only read.
     unheld_reads: BTreeSet<u32>,
@@ -409,7 +409,7 @@ impl HostCallRunner<'_> {
                 let answering = self.environment.questions.waited();
                 let NestedResult { result, fuel, waited, effects: changed, label, is_declassified } =
                     self.environment.call_tool(call, left, (&under_way, is_alone));
-                until.extend(self.environment.questions.waited().saturating_sub(answering));
+                self.extend(until, self.environment.questions.waited().saturating_sub(answering));
                 // How much fuel a tool burned shows in what its caller has left.
                 let is_kept = self.kept.contains(&id);
                 if is_kept && let Some(label) = &label {
@@ -457,19 +457,40 @@ impl HostCallRunner<'_> {
         if let Some(outcome) = question.put(route) {
             self.environment.effects.record_question(id, outcome);
         }
-        until.extend(route.waited().saturating_sub(waited));
+        self.extend(until, route.waited().saturating_sub(waited));
         true
+    }
+
+    /// Adds the time that a person took to the deadline of the run, and to the timers of the tool.
+    pub(super) fn extend(&mut self, until: &CallDeadline, waited: Duration) {
+        until.extend(waited);
+        for flight in self.in_flight.values_mut() {
+            if let PendingCall::Timer(due) = flight {
+                *due = due.checked_add(waited).unwrap_or(*due);
+            }
+        }
     }
 
     /// Has the user decide about the next operation that a rule about flows asks about, and returns whether there was one. The
     /// time that this takes extends the deadline of the run.
     fn ask_about_flow(&mut self, until: &CallDeadline) -> bool {
-        let Some(PendingFlow { operation, ask }) = self.asked_flows.pop_front() else { return false };
+        let Some(PendingFlow { operation, sent }) = self.asked_flows.pop_front() else { return false };
         let (id, route) = (operation.id(), &self.environment.questions);
+        let ask = match self.environment.decide_flow(&operation, &sent) {
+            Flow::Ask(ask) => ask,
+            Flow::Refused(failure) => {
+                self.complete_with_error(id, failure);
+                return true;
+            }
+            Flow::Free => {
+                self.perform_held(operation);
+                return true;
+            }
+        };
         let waited = route.waited();
         let tool = (self.environment.id, &*self.environment.name);
         let answer = route.decide(&ask.to_question(tool, operation.as_sent()));
-        until.extend(route.waited().saturating_sub(waited));
+        self.extend(until, route.waited().saturating_sub(waited));
         self.environment.effects.record_question(id, answer.outcome());
         // What is decided about a run that was cancelled meanwhile does not count.
         if answer == FlowAnswer::Approve && !until.is_cancelled() {

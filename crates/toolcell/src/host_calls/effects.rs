@@ -30,6 +30,9 @@ pub struct EffectLog {
     /// flows: at most 64 sources, then `*` for any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
+    /// What came of the question whether the tool may run, if a rule about flows asked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<QuestionOutcome>,
     /// The number of host calls that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,

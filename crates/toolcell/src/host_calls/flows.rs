@@ -222,9 +222,12 @@ impl FlowTracker {
     pub(crate) fn decide_run(&self) -> Option<RunFlow> {
         let Some(Source::Tool(name)) = &self.own else { return None };
         let sink = Sink { target: Target::Tool(name.clone()), writes: true };
-        let decision = self.policy.rules().decide(&self.label(), self.own.as_ref(), &sink)?;
+        let label = self.label();
+        let decision = self.policy.rules().decide(&label, self.own.as_ref(), &sink)?;
+        let asking = self.asking(&label, self.own.as_ref(), std::slice::from_ref(&sink));
+        let (origin, known) = (self.policy.origin(decision.rule).clone(), label.to_texts());
         let FlowDecision { action, rule, from } = decision;
-        Some(RunFlow { name: name.clone(), from, action, rule, origin: self.policy.origin(rule).clone() })
+        Some(RunFlow { name: name.clone(), from, action, rule, origin, known, asking })
     }
 
     /// Returns where the result of the run comes from, for its caller: from the tool, too.
@@ -304,6 +307,16 @@ impl FlowTracker {
         let decisions = sinks.iter().filter_map(|sink| Some((self.policy.rules().decide(&label, own, sink)?, sink)));
         let strictest = decisions.max_by_key(|(decision, _)| decision.action);
         strictest.map(|(decision, sink)| (decision, sink.clone()))
+    }
+
+    /// Returns the rules that have a person decide about an operation that leads to these sinks.
+    fn asking(&self, label: &Label, own: Option<&Source>, sinks: &[Sink]) -> Vec<(usize, Origin)> {
+        let rules = sinks.iter().flat_map(|sink| self.policy.rules().matching(label, own, sink));
+        let mut rules: Vec<usize> =
+            rules.filter(|(_, action)| *action == FlowAction::Ask).map(|(index, _)| index).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules.into_iter().map(|index| (index, self.policy.origin(index).clone())).collect()
     }
 
     /// Returns the label of an answer as far as it is known now.
@@ -409,6 +422,10 @@ pub(crate) struct RunFlow {
     pub(crate) rule: usize,
     /// The position of the rule.
     pub(crate) origin: Origin,
+    /// All that the caller knows.
+    known: Vec<String>,
+    /// The rules that ask.
+    asking: Vec<(usize, Origin)>,
 }
 
 impl RunFlow {
@@ -422,15 +439,14 @@ impl RunFlow {
         FlowQuestion {
             tool: self.name.to_string(),
             id: tool,
-            kind: "run".to_owned(),
+            kind: FlowQuestion::RUN.to_owned(),
             about: self.name.to_string(),
             details: params.to_owned(),
             bytes: 0,
             body: None,
-            from: self.from.to_texts(),
+            from: self.known.clone(),
             to: Sink { target: Target::Tool(self.name.clone()), writes: true }.to_string(),
-            rule: self.rule,
-            origin: self.origin.clone(),
+            rules: self.asking.clone(),
         }
     }
 }
@@ -450,13 +466,17 @@ pub(super) struct FlowAsk {
     from: Label,
     sink: Sink,
     rule: usize,
-    origin: Origin,
+    /// All that the operation may depend on.
+    known: Vec<String>,
+    /// All rules that ask.
+    asking: Vec<(usize, Origin)>,
 }
 
-/// An operation about which a rule has a person decide who was not asked yet.
+/// An operation whose question has not been put to the person yet. The rules decide again then: the run may have been handed more.
 pub(super) struct PendingFlow {
     pub(super) operation: ParsedHostCall,
-    pub(super) ask: FlowAsk,
+    /// The sources of what the host has put into it.
+    pub(super) sent: Label,
 }
 
 impl FlowAsk {
@@ -465,40 +485,41 @@ impl FlowAsk {
         let place = PlanPosition { position: 0, digest: [0; 32] };
         let HeldEffect { tool, id, kind, about, details, bytes, body, .. } =
             HeldEffect::new(place, (id, name), operation);
-        let (from, to) = (self.from.to_texts(), self.sink.to_string());
-        FlowQuestion {
-            tool,
-            id,
-            kind,
-            about,
-            details,
-            bytes,
-            body,
-            from,
-            to,
-            rule: self.rule,
-            origin: self.origin.clone(),
-        }
+        let (from, to, rules) = (self.known.clone(), self.sink.to_string(), self.asking.clone());
+        FlowQuestion { tool, id, kind, about, details, bytes, body, from, to, rules }
     }
 
     /// Returns the error of the operation where no person can be asked.
     pub(super) fn unasked_error(&self) -> OperationError {
-        self.error("has a person decide; do it before reading, or have the user run the tool with `--plan`")
+        self.error(&format!("needs a person's approval; {}", self.next_step()))
     }
 
     /// Returns the error of the operation that was not approved.
     pub(super) fn answered_error(&self, answer: &FlowAnswer) -> OperationError {
-        let reason = match answer {
-            FlowAnswer::NotAsked { reason } => format!(
-                "has a person decide, who was not asked: {}; do it before reading, or have the user run the tool with `--plan`",
-                reason.to_text(Lang::En)
-            ),
-            FlowAnswer::Unanswered { reason } => {
-                format!("has a person decide, and there is no answer: {}", reason.to_text(Lang::En))
+        self.error(&match answer {
+            FlowAnswer::NotAsked { reason } => {
+                let (reason, next) = (reason.to_text(Lang::En), self.next_step());
+                format!("needs a person's approval, and no person was asked: {reason}; {next}")
             }
-            FlowAnswer::Approve | FlowAnswer::Refuse => "has a person decide, who refused it".to_owned(),
-        };
-        self.error(&reason)
+            FlowAnswer::Unanswered { reason } => {
+                format!("needs a person's approval, and there is no answer: {}", reason.to_text(Lang::En))
+            }
+            FlowAnswer::Refuse { feedback: Some(feedback) } => {
+                format!("needs a person's approval, which was refused: {}", feedback.to_text(Lang::En))
+            }
+            FlowAnswer::Approve | FlowAnswer::Refuse { feedback: None } => {
+                "needs a person's approval, which was refused".to_owned()
+            }
+        })
+    }
+
+    /// Returns what to do where no person is asked.
+    fn next_step(&self) -> &'static str {
+        if !self.from.is_any() && self.from.sources().all(|source| *source == Source::Caller) {
+            "have the user run the tool with `--plan`"
+        } else {
+            "do it before the run reads that data, or have the user run the tool with `--plan`"
+        }
     }
 
     /// The tool reads this, so it has no path.
@@ -545,6 +566,10 @@ impl RunEnvironment<'_> {
     /// Has what an operation writes to hold the sources of what is put into it; without those, all of the run.
     pub(super) fn label_target(&self, request: &HostRequest, sent: Option<&Label>) -> Result<(), OperationError> {
         let Some(flows) = &self.flows else { return Ok(()) };
+        // What is read from holds nothing new.
+        if !self.sinks(request).iter().any(|sink| sink.writes) {
+            return Ok(());
+        }
         let holder = self.answer_source(request).holder;
         let (Some(store), Some(holder)) = (&flows.store, holder) else { return Ok(()) };
         let sources = sent.map_or_else(|| flows.label().to_texts(), Label::to_texts);
@@ -582,10 +607,18 @@ impl RunEnvironment<'_> {
         };
         let FlowDecision { action, rule, from } = decision;
         match action {
-            FlowAction::Ask => Flow::Ask(FlowAsk { from, sink, rule, origin: flows.policy.origin(rule).clone() }),
+            FlowAction::Ask => {
+                let mut label = flows.label();
+                label.join(sent);
+                let answer = self.answer_source(operation.request());
+                let asking = flows.asking(&label, answer.label().sources().next(), &self.sinks(operation.request()));
+                Flow::Ask(FlowAsk { from, sink, rule, known: label.to_texts(), asking })
+            }
             FlowAction::Deny => {
-                let message =
-                    format!("{} refuses that; do it before reading, or in a run of its own", what(&from, &sink, rule));
+                let message = format!(
+                    "{} refuses that; do it before the run reads that data, or in a run of its own",
+                    what(&from, &sink, rule)
+                );
                 Flow::Refused(error_without_effects("NotAllowedError", "flow-refused", message))
             }
         }

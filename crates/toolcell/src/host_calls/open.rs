@@ -87,8 +87,8 @@ pub enum GrantOpenError {
     },
     /// A rule about flows has a person decide whether the caller may run the tool, and no person let it.
     #[error(
-        "the caller was told of {from}, and the policy's `flows[{rule}]` ({origin}) has a person decide whether that goes to \
-         `tool:{name}`: {reason}"
+        "the caller was told of {from}, and the policy's `flows[{rule}]` ({origin}) needs a person's approval \
+         for `tool:{name}`: {reason}"
     )]
     #[code(FlowRefused)]
     FlowNotApproved {
@@ -119,8 +119,9 @@ impl GrantOpenError {
             Self::Roots(_) => "the trusted root certificates cannot be read".to_owned(),
             #[cfg(feature = "net")]
             Self::SecretInvalid { .. } => self.to_string(),
-            Self::Flow { rule, .. } | Self::FlowNotApproved { rule, .. } => {
-                format!("the policy's `flows[{rule}]` refuses it")
+            Self::Flow { rule, .. } => format!("the policy's `flows[{rule}]` refuses it"),
+            Self::FlowNotApproved { rule, .. } => {
+                format!("the policy's `flows[{rule}]` needs a person's approval for it")
             }
             Self::Flows(_) => "where the data of earlier runs came from cannot be read".to_owned(),
             Self::SecretMissing { .. } | Self::NoNetwork | Self::NoStore | Self::NoServers => self.to_string(),
@@ -142,7 +143,11 @@ impl GrantOpenError {
             Self::NoNetwork => {
                 message!("revoke the grants `net` and `secrets`, or build Toolcell with the feature `net`")
             }
-            Self::Flow { .. } | Self::FlowNotApproved { .. } => message!(
+            Self::FlowNotApproved { .. } => message!(
+                "run it at a terminal, or through an MCP client in a session; or have a person clear the caller's context with \
+                 `toolcell flows clear`"
+            ),
+            Self::Flow { .. } => message!(
                 "look at `toolcell flows`; a person may clear the caller's context with `toolcell flows clear`"
             ),
             Self::Flows(fault) => fault.hint().into(),
@@ -160,13 +165,13 @@ pub(crate) struct OpenRequest<'a, 'r> {
     pub(crate) tool: ToolId,
     /// The name of the tool.
     pub(crate) name: &'r str,
-    /// The parameters as JSON text, which the user reads who decides whether it may run.
+    /// The parameters as JSON text: shown to the user, who decides whether it may run.
     pub(crate) params: &'r str,
     /// The call identifier that the tool sees.
     pub(crate) call_id: &'r str,
     /// Decides about held effects, if the caller asked for that.
     pub(crate) effect_approver: Option<&'a dyn EffectApprover>,
-    /// Who is asked what servers want to know; for a run that a tool called, that is decided by the caller.
+    /// Who answers questions that come up during the run; for a run that a tool called, that is decided by the caller.
     pub(crate) approver: Option<Arc<dyn Approver>>,
     /// The functions that only this run may call.
     pub(crate) functions: &'a HostFunctions,
@@ -228,6 +233,7 @@ impl Resources {
         });
         let questions = caller.map_or_else(|| QuestionRoute::new(approver), |caller| Arc::clone(&caller.questions));
         let policy = context.admission.policy();
+        let effects = EffectRecorder::default();
         let flows = if policy.flows().rules().is_empty() {
             None
         } else {
@@ -237,7 +243,8 @@ impl Resources {
                 && flow.resumed.is_none()
                 && let Some(decided) = tracker.decide_run()
             {
-                check_run(&decided, |decided| questions.decide(&decided.to_question(id, params)))?;
+                let answer = check_run(&decided, |decided| questions.decide(&decided.to_question(id, params)))?;
+                effects.record_run_question(answer.outcome());
             }
             Some(tracker)
         };
@@ -261,19 +268,20 @@ impl Resources {
             questions,
             flows,
             kept: caller.map(|caller| Arc::clone(&caller.kept)).unwrap_or_default(),
-            effects: EffectRecorder::default(),
+            effects,
             pending: Mutex::default(),
         })
     }
 }
 
 /// Has a person decide about a run where the rules say so, and returns an error if it may not begin.
-fn check_run(flow: &RunFlow, ask: impl FnOnce(&RunFlow) -> FlowAnswer) -> Result<(), GrantOpenError> {
+fn check_run(flow: &RunFlow, ask: impl FnOnce(&RunFlow) -> FlowAnswer) -> Result<FlowAnswer, GrantOpenError> {
     let reason = match flow.action {
         FlowAction::Deny => None,
         FlowAction::Ask => match ask(flow) {
-            FlowAnswer::Approve => return Ok(()),
-            FlowAnswer::Refuse => Some(message!("the user refused")),
+            FlowAnswer::Approve => return Ok(FlowAnswer::Approve),
+            FlowAnswer::Refuse { feedback: None } => Some(message!("the user refused")),
+            FlowAnswer::Refuse { feedback: Some(feedback) } => Some(message!("the user refused: {feedback}", feedback)),
             FlowAnswer::NotAsked { reason } | FlowAnswer::Unanswered { reason } => Some(reason),
         },
     };

@@ -5,13 +5,20 @@
 //! approver of the run, which the tools that the run calls share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use toolcell_i18n::message;
 
 use crate::admission::hook::{Approver, FlowAnswer, FlowQuestion, QuestionAnswer, QuestionOutcome, ServerQuestion};
+
+/// The maximum number of operations that a person decides about during a run and the runs of the tools that it calls: who is asked
+/// without end says yes in the end.
+const MAX_FLOW_QUESTIONS: u32 = 16;
+
+/// The maximum size of an operation that a person decides about during a run, in bytes: all of it is shown.
+const MAX_FLOW_BYTES: usize = 12 << 10;
 
 /// Who is asked during a run, and during the runs of the tools that it calls.
 pub(crate) struct QuestionRoute {
@@ -20,13 +27,20 @@ pub(crate) struct QuestionRoute {
     approver: Option<Arc<dyn Approver>>,
     /// The time that all answers took so far, in nanoseconds.
     waited: AtomicU64,
+    /// The number of operations that the user was asked about.
+    asked_flows: AtomicU32,
 }
 
 impl QuestionRoute {
     /// Creates the route of a run that no tool called. Without an approver, each question is declined.
     pub(super) fn new(approver: Option<Arc<dyn Approver>>) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Arc::new(Self { run: NEXT.fetch_add(1, Ordering::Relaxed), approver, waited: AtomicU64::new(0) })
+        Arc::new(Self {
+            run: NEXT.fetch_add(1, Ordering::Relaxed),
+            approver,
+            waited: AtomicU64::new(0),
+            asked_flows: AtomicU32::new(0),
+        })
     }
 
     /// Whether there is an approver.
@@ -36,6 +50,18 @@ impl QuestionRoute {
 
     /// Has the user decide about an operation.
     pub(super) fn decide(&self, question: &FlowQuestion) -> FlowAnswer {
+        let (bytes, limit) = (question.size(), MAX_FLOW_BYTES);
+        if bytes > limit {
+            return FlowAnswer::NotAsked {
+                reason: message!("it has {bytes} bytes, and at most {limit} are shown", bytes, limit),
+            };
+        }
+        if self.asked_flows.fetch_add(1, Ordering::Relaxed) >= MAX_FLOW_QUESTIONS {
+            let limit = MAX_FLOW_QUESTIONS;
+            return FlowAnswer::NotAsked {
+                reason: message!("the run has asked {limit} times, which is the limit", limit),
+            };
+        }
         let asked = Instant::now();
         let answer = match &self.approver {
             Some(approver) => approver.decide_flow(question),

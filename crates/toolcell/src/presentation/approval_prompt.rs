@@ -21,8 +21,6 @@ use toolcell_i18n::{Lang, Message, tr};
 
 use crate::admission::hook::{ApprovalPrompt, ToolApproval};
 
-pub(super) use arguments::argument_lines;
-
 /// The maximum number of source lines in a prompt.
 const MAX_SOURCE_LINES: usize = 40;
 /// The number of lines shown before and after a finding or a use of a capability.
@@ -230,7 +228,7 @@ fn cut_line(text: &str, lang: Lang) -> (String, bool) {
 }
 
 /// Returns the mark for omitted characters.
-pub(super) fn cut_mark(shown: usize, all: usize, lang: Lang) -> String {
+fn cut_mark(shown: usize, all: usize, lang: Lang) -> String {
     tr!(lang, "… ({shown} of {all} characters shown)", shown, all)
 }
 
@@ -289,7 +287,7 @@ impl Facts {
     fn push_arguments(&mut self, args: &serde_json::Value) {
         let label = tr!(self.lang, "arguments");
         self.lines.push(format!("  {label}{}", self.lang.colon().trim_end()));
-        self.lines.extend(argument_lines(args, self.lang));
+        self.lines.extend(arguments::argument_lines(args, self.lang));
     }
 }
 

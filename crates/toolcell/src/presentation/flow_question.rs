@@ -1,51 +1,64 @@
 //! The text of a question that a rule about flows has a person decide.
 //!
-//! Invariant: the operation is shown with each of its keys. A long value is truncated on its own, with a mark that says by how much.
-//! No text of a tool can control the terminal, forge a line of the prompt, or be invisible.
+//! Invariant: all of the operation is shown, or the question is not put. No text of a tool can control the terminal, forge a line of
+//! the prompt, or be invisible.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolcell_i18n::{Lang, Localize as _, tr};
 
-use super::approval_prompt::{argument_lines, cut_mark, escape_for_display, single_line_for_display};
+use super::approval_prompt::{escape_for_display, single_line_for_display};
 use crate::admission::hook::{FlowQuestion, HeldBody};
 
-/// The maximum length of a shown body, and of details that cannot be parsed, in characters.
-const MAX_TEXT_CHARS: usize = 1_000;
-/// The start of a line of a body.
+/// The maximum length of a field that is shown on one line.
+const MAX_FIELD_BYTES: usize = 160;
+/// The start of a line of what the operation sends.
 const QUOTE: &str = "    | ";
 
 impl FlowQuestion {
-    /// Returns the lines of the prompt: what is about to happen, which rule asks, and all that would be sent.
+    /// Returns the lines of the prompt: what is about to happen, which rules ask, and all that would be sent.
     #[must_use]
     pub fn lines(&self, lang: Lang) -> Vec<String> {
         let mut lines = self.summary(lang);
-        let mut push =
-            |label: &str, what: &str| lines.push(format!("  {label}{}{what}", lang.colon()).trim_end().to_owned());
-        push(
-            tr!(lang, "column" => "rule"),
-            &format!("flows[{}] ({})", self.rule, single_line_for_display(&self.origin.localize().to_text(lang))),
-        );
-        push(tr!(lang, "approval prompt" => "id"), &self.id.to_string());
-        push(tr!(lang, "arguments"), "");
-        lines.extend(self.detail_lines(lang));
+        let fact = |label: &str, what: &str| format!("  {label}{}{what}", lang.colon());
+        lines.extend(self.rules.iter().map(|(rule, origin)| {
+            let origin = single_line_for_display(&origin.localize().to_text(lang));
+            fact(tr!(lang, "column" => "rule"), &format!("flows[{rule}] ({origin})"))
+        }));
+        lines.push(fact(tr!(lang, "approval prompt" => "id"), &self.id.to_string()));
+        lines.push(format!("  {}{}", tr!(lang, "arguments"), lang.colon().trim_end()));
+        lines.extend(quoted_lines(&layout(&self.details)));
         if let Some(body) = &self.body {
-            let label = match body {
-                HeldBody::Text(_) => tr!(lang, "body"),
-                HeldBody::Base64(_) => tr!(lang, "body (base64)"),
+            let (label, text) = match body {
+                // So that what is escaped below looks like no other text.
+                HeldBody::Text(text) => (tr!(lang, "body"), text.replace('\\', r"\\")),
+                HeldBody::Base64(text) => (tr!(lang, "body (base64)"), text.clone()),
             };
             lines.push(format!("  {label}{}", lang.colon().trim_end()));
-            lines.extend(quoted_lines(body.as_str(), lang));
+            lines.extend(quoted_lines(&text));
         }
         lines
     }
 
-    /// Returns the first lines: what is about to happen, and where the data came from.
+    /// Returns the first lines: where the data came from, and what is about to happen.
     #[must_use]
     pub fn summary(&self, lang: Lang) -> Vec<String> {
         let (name, to) = (single_line_for_display(&self.tool), &self.to);
         let from = self.from.join(lang.list_separator());
-        let headline =
-            tr!(lang, "`{name}` has read data from {from}, and is about to do what leads to {to}:", name, from, to);
+        if self.kind == Self::RUN {
+            return vec![tr!(
+                lang,
+                "The caller has data from {from}, and is about to run `{name}` with these parameters:",
+                from,
+                name
+            )];
+        }
+        let headline = tr!(
+            lang,
+            "The run of `{name}` has data from {from}, and is about to do something that reaches {to}:",
+            name,
+            from,
+            to
+        );
         let mut effect = format!("  {} {}", self.kind, single_line_for_display(&self.about));
         if self.bytes > 0 {
             effect = tr!(lang, "{effect} ({bytes} bytes)", effect, bytes = self.bytes);
@@ -58,25 +71,23 @@ impl FlowQuestion {
     pub fn question(&self, lang: Lang) -> String {
         tr!(lang, "Let `{name}` do this, once?", name = single_line_for_display(&self.tool))
     }
-
-    fn detail_lines(&self, lang: Lang) -> Vec<String> {
-        match serde_json::from_str::<Value>(&self.details) {
-            Ok(details) => argument_lines(&details, lang),
-            // Nested too deeply to be taken apart.
-            Err(_) => quoted_lines(&self.details, lang),
-        }
-    }
 }
 
-/// Returns the start of a text, each line marked as a part of it, and the mark of what is left out.
-fn quoted_lines(text: &str, lang: Lang) -> Vec<String> {
-    let all = text.chars().count();
-    let start: String = text.chars().take(MAX_TEXT_CHARS).collect();
-    let mut lines: Vec<String> = start.split('\n').map(|line| format!("{QUOTE}{}", escape_for_display(line))).collect();
-    if all > MAX_TEXT_CHARS {
-        lines.push(format!("    {}", cut_mark(MAX_TEXT_CHARS, all, lang)));
-    }
-    lines
+/// Lays out the fields of a JSON object, each on a line if it fits. What is nested too deeply for that is left as it came.
+fn layout(details: &str) -> String {
+    let Ok(fields) = serde_json::from_str::<Map<String, Value>>(details) else { return details.to_owned() };
+    let lines = fields.iter().map(|(name, value)| {
+        let whole = value.to_string();
+        let text =
+            if whole.len() <= MAX_FIELD_BYTES { whole } else { serde_json::to_string_pretty(value).unwrap_or(whole) };
+        format!("{}: {text}", Value::from(name.as_str()))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a text, each line marked as a part of it.
+fn quoted_lines(text: &str) -> impl Iterator<Item = String> {
+    text.split('\n').map(|line| format!("{QUOTE}{}", escape_for_display(line)))
 }
 
 #[cfg(test)]
@@ -97,30 +108,30 @@ mod tests {
             body,
             from: vec!["kv:customers".to_owned(), "caller".to_owned()],
             to: "web:a.example:writes".to_owned(),
-            rule: 2,
-            origin: Origin::BuiltIn,
+            rules: vec![(2, Origin::BuiltIn), (3, Origin::Flag)],
         }
     }
 
     #[test]
     fn an_operation_is_shown_with_all_it_sends_and_forges_no_line() {
-        let details = r#"{"method":"POST","url":"https://a.example/","headers":[["x","a\nb"]]}"#;
-        let body = HeldBody::Text("Dear anna\n  rule: none\u{1b}[1A\u{200b}".to_owned());
+        let details = r#"{"method":"POST","headers":[["x","a\nb"]]}"#;
+        let body = HeldBody::Text("Dear anna\n  rule: none\u{1b}[1A\u{200b} \\u{200b}".to_owned());
         let shown = question(details, Some(body));
+        let id = format!("  id: dt_{}", "01".repeat(32));
         assert_eq!(
             shown.lines(Lang::En),
             [
-                r"`greet\u{202e}` has read data from kv:customers, caller, and is about to do what leads to web:a.example:writes:",
-                r"  fetch POST https://a.example/\u{1b}[2J Let (29 bytes)",
+                r"The run of `greet\u{202e}` has data from kv:customers, caller, and is about to do something that reaches web:a.example:writes:",
+                r"  fetch POST https://a.example/\u{1b}[2J Let (38 bytes)",
                 "  rule: flows[2] (built-in)",
-                "  id: dt_0101010101010101010101010101010101010101010101010101010101010101",
+                "  rule: flows[3] (flag)",
+                &id,
                 "  arguments:",
-                "    method: \"POST\"",
-                "    url: \"https://a.example/\"",
-                "    headers: [[\"x\",\"a\\nb\"]]",
+                r#"    | "method": "POST""#,
+                r#"    | "headers": [["x","a\nb"]]"#,
                 "  body:",
                 "    | Dear anna",
-                r"    |   rule: none\u{1b}[1A\u{200b}",
+                r"    |   rule: none\u{1b}[1A\u{200b} \\u{200b}",
             ]
         );
         assert_eq!(shown.question(Lang::En), r"Let `greet\u{202e}` do this, once?");
@@ -135,13 +146,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said_also_of_details_that_are_nested_too_deeply() {
-        let long = question("{}", Some(HeldBody::Base64("eA==".repeat(500)))).lines(Lang::En);
-        assert_eq!(long.last().unwrap(), "    … (1000 of 2000 characters shown)");
+    fn nothing_is_left_out_also_of_details_that_are_nested_too_deeply() {
+        let long = "eA==".repeat(500);
+        let shown = question("{}", Some(HeldBody::Base64(long.clone()))).lines(Lang::En);
+        assert_eq!(shown.last().unwrap(), &format!("    | {long}"));
+        let wide = format!(r#"{{"input":{{"text":"{}","to":"a"}}}}"#, "x".repeat(200));
+        let shown = question(&wide, None).lines(Lang::En);
+        assert_eq!(
+            shown[shown.len() - 4..],
+            [
+                r#"    | "input": {"#.to_owned(),
+                format!(r#"    |   "text": "{}","#, "x".repeat(200)),
+                r#"    |   "to": "a""#.to_owned(),
+                "    | }".to_owned(),
+            ]
+        );
         let deep = format!("{}\"a\u{202e}\"{}", "[".repeat(600), "]".repeat(600));
-        let deep = question(&deep, None).lines(Lang::En);
-        assert_eq!(deep.len(), 7);
-        assert!(deep[5].starts_with("    | [[[") && deep[5].contains(r"\u{202e}"), "{deep:?}");
-        assert_eq!(deep[6], "    … (1000 of 1204 characters shown)");
+        let shown = question(&deep, None).lines(Lang::En);
+        assert_eq!(shown.last().unwrap(), &format!("    | {}", deep.replace('\u{202e}', r"\u{202e}")));
+    }
+
+    #[test]
+    fn a_run_is_asked_about_in_words_of_its_own() {
+        let run = FlowQuestion { kind: FlowQuestion::RUN.to_owned(), ..question(r#"{"a":1}"#, None) };
+        let first = r"The caller has data from kv:customers, caller, and is about to run `greet\u{202e}` with these parameters:";
+        assert_eq!(run.summary(Lang::En), [first]);
     }
 }

@@ -112,10 +112,14 @@ fn record_lines(run: &RunRecord, lang: Lang) -> Vec<String> {
 
 /// Formats the effects of a run, such as `effect   fetch  GET https://a.example/v1  committed
 /// whole: 1200 bytes in 2 pieces`, and the counts of those not listed.
-fn effect_lines(EffectLog { effects, sources, more, rest }: &EffectLog, lang: Lang) -> Vec<String> {
+fn effect_lines(EffectLog { effects, sources, asked, more, rest }: &EffectLog, lang: Lang) -> Vec<String> {
     let label = pad(tr!(lang, "effect"), LABEL_COLUMNS);
-    let mut lines: Vec<String> =
-        effects.iter().map(|effect| format!("{label} {}", effect_line(effect, lang))).collect();
+    let mut lines = Vec::new();
+    if let Some(outcome) = asked {
+        let asked = tr!(lang, "asked the user: {outcomes}", outcomes = outcome.name());
+        lines.push(format!("{} {asked}", pad(tr!(lang, "run"), LABEL_COLUMNS)));
+    }
+    lines.extend(effects.iter().map(|effect| format!("{label} {}", effect_line(effect, lang))));
     if !sources.is_empty() {
         lines.push(format!("{} {}", pad(tr!(lang, "record" => "data from"), LABEL_COLUMNS), sources.join(", ")));
     }

@@ -74,14 +74,23 @@ pub struct FlowQuestion {
     pub bytes: u64,
     /// The body, such as that of a request.
     pub body: Option<HeldBody>,
-    /// The sources of the data that it may depend on, as far as the rule speaks of them.
+    /// The sources of all data that it may depend on: what was handed to the run so far, or what the caller received.
     pub from: Vec<String>,
     /// Where it leads.
     pub to: String,
-    /// The number of the rule, from 0.
-    pub rule: usize,
-    /// The position of the rule.
-    pub origin: Origin,
+    /// The rules that ask: the number of each, from 0, and its position.
+    pub rules: Vec<(usize, Origin)>,
+}
+
+impl FlowQuestion {
+    /// The kind of the question whether a tool may run.
+    pub const RUN: &'static str = "run";
+
+    /// Returns the number of bytes of all that would be shown of the operation.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.about.len() + self.details.len() + self.body.as_ref().map_or(0, |body| body.as_str().len())
+    }
 }
 
 /// The data that an operation carries about which a person decides.
@@ -116,7 +125,10 @@ pub enum FlowAnswer {
     /// It happens, once.
     Approve,
     /// It does not happen.
-    Refuse,
+    Refuse {
+        /// What the user says to the tool, and so to the model.
+        feedback: Option<Message>,
+    },
     /// The user was not asked. It does not happen.
     NotAsked {
         /// Why not.
@@ -135,7 +147,7 @@ impl FlowAnswer {
     pub const fn outcome(&self) -> QuestionOutcome {
         match self {
             Self::Approve => QuestionOutcome::Accept,
-            Self::Refuse => QuestionOutcome::Decline,
+            Self::Refuse { .. } => QuestionOutcome::Decline,
             Self::NotAsked { .. } => QuestionOutcome::NotAsked,
             Self::Unanswered { .. } => QuestionOutcome::Unanswered,
         }
@@ -147,9 +159,9 @@ impl FlowAnswer {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum QuestionOutcome {
-    /// The user filled in the form.
+    /// The user approved, or filled in the form.
     Accept,
-    /// The user declined.
+    /// The user refused, or declined.
     Decline,
     /// The user dismissed it.
     Cancel,

@@ -45,24 +45,25 @@ impl HostCallRunner<'_> {
             Flow::Ask(ask) if !is_planned && !self.environment.questions.has_approver() => {
                 return self.complete_with_error(id, ask.unasked_error());
             }
-            Flow::Ask(ask) => Some(ask),
-            Flow::Free => None,
+            Flow::Ask(_) => true,
+            Flow::Free => false,
         };
-        let is_held = is_planned && (asks.is_some() || self.must_be_held(&operation));
+        let is_held = is_planned && (asks || self.must_be_held(&operation));
         // What was decided about a call of a tool that reads holds for no other.
         let is_decided = !is_held && (is_planned || self.environment.flows.is_some());
         if is_decided && matches!(operation.request(), HostRequest::ServerCall(_)) && !self.must_be_held(&operation) {
             self.unheld_reads.insert(id);
         }
-        if is_held || asks.is_some() {
+        if is_held || asks {
             // The run may be suspended until then, and the person is told.
             if let Err(failure) = self.environment.join_flow(&sent) {
                 return self.complete_with_error(id, failure);
             }
             self.in_flight.insert(id, PendingCall::InBackground);
-            match asks {
-                Some(ask) if !is_held => self.asked_flows.push_back(PendingFlow { operation, ask }),
-                _ => self.held.push((None, operation)),
+            if is_held {
+                self.held.push((None, operation));
+            } else {
+                self.asked_flows.push_back(PendingFlow { operation, sent });
             }
             return;
         }
@@ -130,7 +131,7 @@ impl HostCallRunner<'_> {
         let held: Vec<HeldEffect> = self.environment.with_sources(held);
         let asked = Instant::now();
         let chosen = planner.decide(&held);
-        until.extend(asked.elapsed());
+        self.extend(until, asked.elapsed());
         // What is decided about a run that was cancelled meanwhile does not count.
         let is_cancelled = until.is_cancelled();
         for (at, (held, (place, operation))) in held.iter().zip(placed).enumerate() {

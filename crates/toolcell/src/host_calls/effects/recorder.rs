@@ -132,6 +132,11 @@ impl EffectRecorder {
         self.lock().log.sources = sources;
     }
 
+    /// Records what came of the question whether the tool may run.
+    pub(in crate::host_calls) fn record_run_question(&self, outcome: QuestionOutcome) {
+        self.lock().log.asked = Some(outcome);
+    }
+
     /// Records what came of a question about a call: of a rule about flows, or of a server. The bridge limits how many there are
     /// of a server.
     pub(in crate::host_calls) fn record_question(&self, id: u32, outcome: QuestionOutcome) {

@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 64;
 const MAX_DEPTH: usize = 6;
 
 /// Formats the arguments: a line for each key, and further lines for long nested values.
-pub(in crate::presentation) fn argument_lines(args: &Value, lang: Lang) -> Vec<String> {
+pub(super) fn argument_lines(args: &Value, lang: Lang) -> Vec<String> {
     let mut lines = ArgumentLines { lines: Vec::new(), lang };
     match args {
         Value::Object(fields) if fields.is_empty() => lines.push(0, tr!(lang, "none")),
