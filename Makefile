@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-pi reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages bench-servers clean
+.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages bench-servers clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -72,9 +72,9 @@ recording: ## Record the terminal session of README.md again (needs Python)
 	cargo build --workspace --bins --locked
 	docs/recording/render "$${CARGO_TARGET_DIR:-target}/debug"
 
-recording-pi: ## Record the session of docs/guide/pi.md again (needs Python; after make hosts)
+recording-hosts: ## Record the sessions of docs/guide/{pi,omp,copilot,claude}.md again (needs Python; after make hosts)
 	cargo build --workspace --bins --locked
-	docs/recording/render-pi "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
+	for host in pi omp copilot claude; do docs/recording/render-host $$host "$${CARGO_TARGET_DIR:-target}/debug/toolcell" || exit 1; done
 
 # Cargo refuses crates that claim a later Rust than the one that builds them; these need nothing of it.
 types_flags := --locked --package toolcell-types --ignore-rust-version
