@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test as nodeTest } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Home } from "../home.mjs";
 import { startModel } from "./model.mjs";
 
@@ -32,7 +32,7 @@ async function runClaude(place, script, canUseTool) {
     if (message.type !== "user" || !Array.isArray(message.message.content)) continue;
     for (const block of message.message.content) {
       if (block.type !== "tool_result") continue;
-      const text = typeof block.content === "string" ? block.content : (block.content ?? []).map((one) => one.text).join("");
+      const text = typeof block.content === "string" ? block.content : (block.content ?? []).map((one) => one.text ?? `[${one.type} ${one.source?.media_type}]`).join("");
       results.push(`${block.is_error ? "failed" : "done"}: ${text}`);
     }
   }
@@ -78,6 +78,14 @@ test("the hook decides about the tools of Claude Code, and the server has Toolce
   const lines = place.audit("--action", "decide");
   assert.deepEqual(lines.map((line) => line.details.outcome), ["allow", "deny", "deny", "allow"]);
   assert.ok(lines.every((line) => /^claude session=\S+ call=\S+/.test(line.details.caller)), JSON.stringify(lines[0]));
+});
+
+test("an image of a custom tool is one for the model", async (context) => {
+  const place = new Home(context, { policy: RULES, adapter: ["claude"] });
+  place.run("adopt", fileURLToPath(new URL("../../../fixtures/custom_tools/picture.ts", import.meta.url)));
+  const run = { calls: [["mcp__toolcell__run_dynamic_tool", { tool_name: "picture", parameters: {} }]] };
+  const [result] = await runClaude(place, [run], async (_, input) => ({ behavior: "allow", updatedInput: input }));
+  assert.match(result, /^done: .*\[image image\/gif\]/s);
 });
 
 test("the hook denies what it cannot decide about", async (context) => {

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test as nodeTest } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Home } from "../home.mjs";
 
 const require = createRequire(join(process.env.HOST_PACKAGES, "package.json"));
@@ -55,7 +55,7 @@ async function waitFor(condition) {
 }
 
 /** Runs a session in a project, and returns what the model read of its tools, and the permissions that were asked for. */
-async function runCopilot(place, script, { answer = { kind: "approve-once" }, connection, extension, onStart, more = {} } = {}) {
+async function runCopilot(place, script, { answer = { kind: "approve-once" }, connection, extension, onStart, onEvent, more = {} } = {}) {
   const model = new ScriptedModel(script);
   const client = new CopilotClient({ requestHandler: model, logLevel: "error", env: place.env, ...(connection && { connection }) });
   await client.start();
@@ -71,6 +71,7 @@ async function runCopilot(place, script, { answer = { kind: "approve-once" }, co
   // The model is asked when the extension has joined.
   if (extension) await waitFor(() => place.servers().length > 0);
   session.on((event) => event.type === "tool.execution_start" && onStart?.(session));
+  session.on((event) => onEvent?.(event));
   await session.sendAndWait({ prompt: "go" }, 60_000);
   await client.stop();
   const read = model.requests.at(-1).messages.filter((message) => message.role === "tool").map((message) => message.content);
@@ -150,6 +151,19 @@ test("the server of the adapter has the tools", async (context) => {
   );
   assert.ok(offered.includes("toolcell-create_tool"), offered.join(" "));
   assert.match(read[0], /^3/);
+});
+
+test("an image of a custom tool is one for the model", async (context) => {
+  const place = new Home(context, { adapter: ["copilot"] });
+  place.run("adopt", fileURLToPath(new URL("../../../fixtures/custom_tools/picture.ts", import.meta.url)));
+  const { mcpServers } = JSON.parse(readFileSync(place.path(".github/mcp.json"), "utf8"));
+  const results = [];
+  await runCopilot(place, [{ calls: [["toolcell-run_dynamic_tool", { tool_name: "picture", parameters: {} }]] }], {
+    onEvent: (event) => event.type === "tool.execution_complete" && results.push(event.data),
+    more: { mcpServers: { toolcell: { type: "stdio", tools: ["*"], ...mcpServers.toolcell } } },
+  });
+  const [{ type, data, mimeType }] = results[0].result.binaryResultsForLlm;
+  assert.deepEqual([results.length, type, mimeType, Buffer.from(data, "base64").subarray(0, 4).toString()], [1, "image", "image/gif", "GIF8"]);
 });
 
 testCli("the extension has the tools, and asks for an approval in a dialogue", async (context) => {

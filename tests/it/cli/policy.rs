@@ -414,7 +414,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     let done = toolcell(&[&plain[..], &["approvals", "grant", "later"]].concat());
     assert_eq!((done.status, done.out.as_str()), (0, &*format!("approved later ({id}) with no grants\n")));
     // The facts are printed before the approval, also without a prompt.
-    let facts = format!("  id: {full}\n  asks for: timers\n  is granted: nothing\n");
+    let facts = format!("  asks for: timers\n  is granted: nothing\n  id: {full}\n");
     assert!(done.err.contains(&facts), "{}", done.err);
     assert_eq!(place.admits("later"), Ok(()));
     let done = place.on(&["approvals", "grant", &full, "--shown", shown, "--yes"]);

@@ -1,7 +1,7 @@
 //! The approval prompt: the text shown to a user who decides about a tool, or about one call of it.
 //!
 //! ```text
-//! facts: caller, tool, grants, findings, every argument
+//! facts: tool, grants, caller, findings, every argument
 //!   → source, as far as it fits: the lines around findings and uses of capabilities, then from the top
 //!   → question
 //! ```
@@ -72,20 +72,20 @@ impl ApprovalPrompt {
         facts.lines
     }
 
-    /// Returns the first facts: the tool, its identifier, the caller, and the grants to be
-    /// approved.
+    /// Returns the first facts: the tool, the grants to be approved, its identifier, and the caller.
     #[must_use]
     pub fn summary(&self, lang: Lang) -> Vec<String> {
         let mut facts = Facts { lines: Vec::new(), lang };
         facts.push_headline(self);
+        // Some clients show three lines.
+        if let Some(approving) = &self.tool_approval {
+            facts.push_grants(approving);
+        }
         if let Some(id) = self.call.tool {
             facts.push_fact(tr!(lang, "approval prompt" => "id"), &id.to_string());
         }
         if let Some(caller) = &self.call.caller {
             facts.push_fact(tr!(lang, "caller"), &single_line_for_display(caller));
-        }
-        if let Some(approving) = &self.tool_approval {
-            facts.push_grants(approving);
         }
         facts.lines
     }

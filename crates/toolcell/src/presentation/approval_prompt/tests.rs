@@ -50,10 +50,10 @@ fn tool_prompt(source: &str, args: Value) -> ApprovalPrompt {
 fn facts(question: &ApprovalPrompt) -> Vec<String> {
     vec![
         "`sender` needs approval to run: it asks for `net`".to_owned(),
-        format!("  id: {}", question.call.tool.unwrap()),
-        "  caller: mcp alice".to_owned(),
         "  asks for: net, secrets".to_owned(),
         "  is granted: net (GET, HEAD https://any), secrets (TOK in header to any)".to_owned(),
+        format!("  id: {}", question.call.tool.unwrap()),
+        "  caller: mcp alice".to_owned(),
     ]
 }
 
