@@ -267,7 +267,8 @@ fn flow_json(question: &FlowQuestion, lang: Lang) -> Value {
     let rules: Vec<String> = question.rules.iter().map(|(rule, _)| format!("flows[{rule}]")).collect();
     let (asked, headline) = (question.question(lang), lines.first().map_or("", String::as_str).to_owned());
     let operation = json!({ "kind": question.kind, "about": question.about, "details": question.details,
-        "body": question.body, "from": question.from, "to": question.to });
+        "body": question.body, "from": question.from, "known": question.known,
+        "to": question.to });
     json!({
         "askedBy": rules.join(", "),
         "text": headline,

@@ -215,34 +215,48 @@ impl OAuth {
         if let Some(token) = usable(current.kept.as_ref(), refused) {
             return Ok(token.to_owned());
         }
-        if refused.is_some() {
-            current.refusals.retain(|at| at.elapsed() < REFUSAL_INTERVAL);
-            if current.refusals.len() >= MAX_REFUSALS {
-                // A person may have signed in meanwhile.
-                let kept = self.load().map_err(Failure::Failed)?.filter(|kept| self.check_kept(kept).is_ok());
-                let Some(token) = usable(kept.as_ref(), refused).map(str::to_owned) else {
-                    let why = "the server refuses newly issued tokens, too; another one is requested after a minute";
-                    return Err(Failure::Failed(why.to_owned()));
-                };
-                kept.iter().try_for_each(|kept| self.keep_secret(kept))?;
-                *current = Current { kept, refusals: Vec::new() };
-                return Ok(token);
-            }
-            current.refusals.push(Instant::now());
+        current.refusals.retain(|at| at.elapsed() < REFUSAL_INTERVAL);
+        if refused.is_some() && current.refusals.len() >= MAX_REFUSALS {
+            let kept = self.signed_in_meanwhile(refused)?;
+            let token = kept.access_token().unwrap_or_default().to_owned();
+            *current = Current { kept: Some(kept), refusals: Vec::new() };
+            return Ok(token);
         }
         let renewed = match &self.config.grant {
             GrantType::ClientCredentials { id, secret } => self.exchange(id, secret).await?,
             GrantType::AuthorizationCode { client, .. } => self.restore(client.as_ref(), refused).await?,
         };
         self.keep_secret(&renewed)?;
+        if refused.is_some() {
+            current.refusals.push(Instant::now());
+        }
         let token = renewed.access_token().map(str::to_owned);
         current.kept = Some(renewed);
         token.ok_or_else(|| Failure::Failed("the authorization server issued no access token".to_owned()))
     }
 
     /// Notes that the server refused a token that was issued because it had refused another one: it may refuse each.
-    pub(super) async fn note_refused_anew(&self) {
-        self.current.lock().await.refusals = vec![Instant::now(); MAX_REFUSALS];
+    pub(super) async fn note_refused_anew(&self, token: &str) {
+        let mut current = self.current.lock().await;
+        // Of a token that was replaced meanwhile, it says nothing.
+        if current.kept.as_ref().is_some_and(|kept| kept.access_token() == Some(token)) {
+            current.refusals = vec![Instant::now(); MAX_REFUSALS];
+        }
+    }
+
+    /// Returns the tokens of a person who has signed in, in another process, since the server refused this token.
+    fn signed_in_meanwhile(&self, refused: Option<&str>) -> Result<Kept, Failure> {
+        let kept = match self.config.grant {
+            GrantType::AuthorizationCode { .. } => self.load().map_err(Failure::Failed)?,
+            GrantType::ClientCredentials { .. } => None,
+        };
+        let kept = kept.filter(|kept| self.check_kept(kept).is_ok() && usable(Some(kept), refused).is_some());
+        let kept = kept.ok_or_else(|| {
+            let why = "the server refuses newly issued tokens, too; another one is requested after a minute";
+            Failure::Failed(why.to_owned())
+        })?;
+        self.keep_secret(&kept)?;
+        Ok(kept)
     }
 
     /// Whether a person is signed in.

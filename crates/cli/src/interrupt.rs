@@ -3,7 +3,7 @@
 //! Invariant: the first signal cancels the running call, and the process ends within a grace
 //! period, unless the command shuts down by itself.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -50,6 +50,10 @@ fn interrupt(cancel: &CancelToken) {
         return;
     }
     std::thread::sleep(CANCEL_GRACE);
+    // A prompt that is open has changed it.
+    if crossterm::terminal::disable_raw_mode().is_ok() && std::io::stderr().is_terminal() {
+        let _ = crossterm::execute!(std::io::stderr(), crossterm::cursor::Show);
+    }
     let lang = LANG.get().copied().unwrap_or_default();
     let (error, text) = (tr!(lang, "error"), tr!(lang, "interrupted; acknowledged writes are kept"));
     // If this write fails, the exit status still reports the interrupt.

@@ -10,6 +10,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use inquire::ui::RenderConfig;
 use inquire::validator::{ErrorMessage, Validation};
 use inquire::{Confirm, InquireError, Select, Text};
@@ -199,10 +200,17 @@ pub(crate) fn ask_after_pages<T>(
 
 /// Discards the keys that were typed before the text was on the screen: they answer nothing that was shown.
 fn discard_typed_ahead() -> Result<(), InquireError> {
-    tcflush(std::io::stderr(), QueueSelector::IFlush).map_err(std::io::Error::from)?;
+    // The prompts read from the first one, if it is a terminal.
+    let flushed = tcflush(std::io::stdin(), QueueSelector::IFlush);
+    flushed.or_else(|_| tcflush(std::io::stderr(), QueueSelector::IFlush)).map_err(std::io::Error::from)?;
     // What the prompt before this one has read.
     while crossterm::event::poll(Duration::ZERO)? {
-        crossterm::event::read()?;
+        let is_interrupt = |key: KeyEvent| key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL;
+        if let Event::Key(key) = crossterm::event::read()?
+            && is_interrupt(key)
+        {
+            return Err(InquireError::OperationInterrupted);
+        }
     }
     Ok(())
 }
@@ -256,6 +264,7 @@ pub(crate) fn ask_line(
             Err(reason) => Validation::Invalid(ErrorMessage::Custom(reason)),
         })
     };
+    discard_typed_ahead()?;
     let text = Text::new(question).with_validator(check).with_render_config(render_config()).prompt()?;
     Ok(text.trim().to_owned())
 }

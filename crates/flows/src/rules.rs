@@ -155,15 +155,12 @@ impl FlowRules {
         strictest
     }
 
-    /// Returns the indices of all rules that speak of an operation, as [`decide`](Self::decide) takes it, with their actions.
-    pub fn matching(
-        &self,
-        label: &Label,
-        own: Option<&Source>,
-        sink: &Sink,
-    ) -> impl Iterator<Item = (usize, FlowAction)> {
+    /// Returns what each rule says that speaks of an operation, as [`decide`](Self::decide) takes it.
+    pub fn matching(&self, label: &Label, own: Option<&Source>, sink: &Sink) -> impl Iterator<Item = FlowDecision> {
         let rules = self.0.iter().enumerate();
-        rules.filter_map(move |(index, rule)| rule.covered(label, own, sink).map(|_| (index, rule.action)))
+        rules.filter_map(move |(index, rule)| {
+            rule.covered(label, own, sink).map(|from| FlowDecision { action: rule.action, rule: index, from })
+        })
     }
 }
 

@@ -120,7 +120,7 @@ fn what_is_too_long_to_be_shown_is_not_asked_about() {
         peer.create_tool("long", keys);
         peer.set_elicitation_reply(json!({ "action": "accept", "content": { "decision": "approve" } }));
         let told = value(&peer.run("long", json!({})));
-        assert!(told.as_str().unwrap().contains("no person was asked: it has"), "{told}");
+        assert!(told.as_str().unwrap().contains("no person was asked: to show it takes"), "{told}");
         assert_eq!(peer.elicitations.len(), 0);
     });
 }

@@ -335,7 +335,10 @@ fn during_a_run_a_person_decides_about_exactly_one_operation() {
         assert_eq!((question.about.as_str(), question.to.as_str()), ("search", "tool:search"));
         assert_eq!(question.rules.iter().map(|(rule, _)| *rule).collect::<Vec<_>>(), [0]);
         assert!(question.details.contains("the number is 7"), "{question:?}");
-        assert_eq!(question.from, ["caller", "tool:mail"]);
+        assert_eq!(
+            (question.from.as_slice(), question.known.as_slice()),
+            (&["tool:mail".to_owned()][..], &["caller", "tool:mail"].map(str::to_owned)[..])
+        );
         // A yes is for one operation: the next one is asked about anew.
         drop(world.run(&format!("/* again */ {SEARCH}"), &person.options()));
         assert_eq!(person.2.lock().unwrap().len(), 2);
@@ -382,7 +385,7 @@ fn an_operation_that_waits_for_its_question_is_decided_by_what_the_run_knows_the
         assert_eq!(rules[0], [0]);
         if action == "ask" {
             assert_eq!(
-                (rules[1].as_slice(), asked[1].from.as_slice()),
+                (rules[1].as_slice(), asked[1].known.as_slice()),
                 (&[0, 1][..], &["caller", "tool:post", "tool:slow-weather"].map(str::to_owned)[..])
             );
         }
@@ -415,14 +418,16 @@ fn what_is_too_long_to_be_shown_is_not_asked_about() {
     let (world, person) = (World::new(7), Person::new(FlowAnswer::Approve));
     let body = "await call('mail'); return call('post', { text: 'x'.repeat(20_000) }).catch((e) => e.message)";
     let told = returned_value(&world.run(body, &person.options()));
-    assert!(told.as_str().unwrap().contains("no person was asked: it has 20"), "{told}");
+    assert!(told.as_str().unwrap().contains("no person was asked: to show it takes"), "{told}");
     assert!(person.2.lock().unwrap().is_empty());
 }
 
 #[test]
 fn a_run_asks_sixteen_times_and_no_more() {
     let (world, person) = (World::new(7), Person::new(FlowAnswer::Refuse { feedback: None }));
+    // What is not shown does not count.
     let body = "await call('mail'); const told = []; \
+                for (let i = 0; i < 20; i++) await call('post', { text: 'x'.repeat(20_000) }).catch(() => {}); \
                 for (let i = 0; i < 20; i++) told.push(await call('post-text', { text: 'x' }).catch((e) => e.message)); return told";
     let told = returned_value(&world.run(body, &person.options()));
     assert_eq!(person.2.lock().unwrap().len(), 16);
@@ -482,7 +487,8 @@ fn a_person_decides_whether_a_caller_may_run_a_tool() {
         assert_eq!(asked.len(), usize::from(is_asked));
         for question in asked.iter() {
             assert_eq!((question.kind.as_str(), question.to.as_str()), ("run", "tool:post-text:writes"));
-            assert_eq!(question.from, ["caller", "tool:mail", "tool:read-mail"]);
+            assert_eq!(question.from, ["tool:read-mail"]);
+            assert_eq!(question.known, ["caller", "tool:mail", "tool:read-mail"]);
             assert_eq!(question.details, r#"{"text":"the number is 7"}"#);
         }
     }

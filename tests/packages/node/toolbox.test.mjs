@@ -469,7 +469,7 @@ for (const isolation of ["process", "worker"])
           assert.match(error.message, /which was refused/);
           return error.run.labels.includes("tool:keep");
         });
-        assert.deepEqual([asked[0].askedBy, asked[0].parameters.kind, asked[0].parameters.from], ["flows[0]", "kv.commit", ["caller", "kv:notes", "tool:keep"]]);
+        assert.deepEqual([asked[0].askedBy, asked[0].parameters.kind, asked[0].parameters.from], ["flows[0]", "kv.commit", ["tool:keep"]]);
         assert.equal((await box.run("keep", { text: "three" }, { labels: ["server:mail.read"] })).value, "three");
         await assert.rejects(async () => box.run("keep", { text: "x" }, { labels: "server:mail" }), TypeError);
       });

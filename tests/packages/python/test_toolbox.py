@@ -273,7 +273,7 @@ def test_rules_about_flows_hold_for_the_labels_that_a_caller_says_and_ask_the_ap
         with pytest.raises(ToolFailed, match="which was refused") as failed:
             box.run("keep", {"text": "two"}, labels=first.labels)
         assert failed.value.run is not None and "tool:keep" in (failed.value.run.labels or [])
-        assert (asked[0].asked_by, asked[0].parameters["kind"], asked[0].parameters["from"]) == ("flows[0]", "kv.commit", ["caller", "kv:notes", "tool:keep"])
+        assert (asked[0].asked_by, asked[0].parameters["kind"], asked[0].parameters["from"]) == ("flows[0]", "kv.commit", ["tool:keep"])
         assert any("two" in fact for fact in asked[0].facts)
         assert box.run("keep", {"text": "three"}, labels=["server:mail.read"]).value == "three"
         with pytest.raises(TypeError, match="list of str"):

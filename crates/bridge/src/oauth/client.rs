@@ -70,9 +70,9 @@ impl AuthenticatedClient {
                 match request(Some(token.clone())).await {
                     Err(error) if refuses_token(&error) => {
                         let other = oauth.access_token(Some(&token)).await.map_err(|failure| self.refuse(failure))?;
-                        let answer = request(Some(other)).await;
+                        let answer = request(Some(other.clone())).await;
                         if answer.as_ref().is_err_and(refuses_token) {
-                            oauth.note_refused_anew().await;
+                            oauth.note_refused_anew(&other).await;
                         }
                         answer
                     }

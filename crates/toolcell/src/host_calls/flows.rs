@@ -13,7 +13,7 @@
 #[cfg(feature = "net")]
 mod observer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -225,9 +225,8 @@ impl FlowTracker {
         let label = self.label();
         let decision = self.policy.rules().decide(&label, self.own.as_ref(), &sink)?;
         let asking = self.asking(&label, self.own.as_ref(), std::slice::from_ref(&sink));
-        let (origin, known) = (self.policy.origin(decision.rule).clone(), label.to_texts());
         let FlowDecision { action, rule, from } = decision;
-        Some(RunFlow { name: name.clone(), from, action, rule, origin, known, asking })
+        Some(RunFlow { name: name.clone(), from, action, rule, origin: self.policy.origin(rule).clone(), asking })
     }
 
     /// Returns where the result of the run comes from, for its caller: from the tool, too.
@@ -309,14 +308,18 @@ impl FlowTracker {
         strictest.map(|(decision, sink)| (decision, sink.clone()))
     }
 
-    /// Returns the rules that have a person decide about an operation that leads to these sinks.
-    fn asking(&self, label: &Label, own: Option<&Source>, sinks: &[Sink]) -> Vec<(usize, Origin)> {
-        let rules = sinks.iter().flat_map(|sink| self.policy.rules().matching(label, own, sink));
-        let mut rules: Vec<usize> =
-            rules.filter(|(_, action)| *action == FlowAction::Ask).map(|(index, _)| index).collect();
-        rules.sort_unstable();
-        rules.dedup();
-        rules.into_iter().map(|index| (index, self.policy.origin(index).clone())).collect()
+    /// Returns the rules that have a person decide about an operation that leads to these sinks, and the sources of which they
+    /// speak.
+    fn asking(&self, label: &Label, own: Option<&Source>, sinks: &[Sink]) -> Asking {
+        let mut from = Label::default();
+        let mut rules = BTreeSet::new();
+        let decisions = sinks.iter().flat_map(|sink| self.policy.rules().matching(label, own, sink));
+        for decision in decisions.filter(|decision| decision.action == FlowAction::Ask) {
+            from.join(&decision.from);
+            rules.insert(decision.rule);
+        }
+        let rules = rules.into_iter().map(|rule| (rule, self.policy.origin(rule).clone())).collect();
+        Asking { from: from.to_texts(), known: label.to_texts(), rules }
     }
 
     /// Returns the label of an answer as far as it is known now.
@@ -422,10 +425,18 @@ pub(crate) struct RunFlow {
     pub(crate) rule: usize,
     /// The position of the rule.
     pub(crate) origin: Origin,
-    /// All that the caller knows.
+    asking: Asking,
+}
+
+/// What has a person decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Asking {
+    /// The sources of which the rules speak.
+    from: Vec<String>,
+    /// All sources.
     known: Vec<String>,
-    /// The rules that ask.
-    asking: Vec<(usize, Origin)>,
+    /// The rules, with their positions.
+    rules: Vec<(usize, Origin)>,
 }
 
 impl RunFlow {
@@ -444,9 +455,10 @@ impl RunFlow {
             details: params.to_owned(),
             bytes: 0,
             body: None,
-            from: self.known.clone(),
+            from: self.asking.from.clone(),
+            known: self.asking.known.clone(),
             to: Sink { target: Target::Tool(self.name.clone()), writes: true }.to_string(),
-            rules: self.asking.clone(),
+            rules: self.asking.rules.clone(),
         }
     }
 }
@@ -466,10 +478,7 @@ pub(super) struct FlowAsk {
     from: Label,
     sink: Sink,
     rule: usize,
-    /// All that the operation may depend on.
-    known: Vec<String>,
-    /// All rules that ask.
-    asking: Vec<(usize, Origin)>,
+    asking: Asking,
 }
 
 /// An operation whose question has not been put to the person yet. The rules decide again then: the run may have been handed more.
@@ -485,8 +494,8 @@ impl FlowAsk {
         let place = PlanPosition { position: 0, digest: [0; 32] };
         let HeldEffect { tool, id, kind, about, details, bytes, body, .. } =
             HeldEffect::new(place, (id, name), operation);
-        let (from, to, rules) = (self.known.clone(), self.sink.to_string(), self.asking.clone());
-        FlowQuestion { tool, id, kind, about, details, bytes, body, from, to, rules }
+        let Asking { from, known, rules } = self.asking.clone();
+        FlowQuestion { tool, id, kind, about, details, bytes, body, from, known, to: self.sink.to_string(), rules }
     }
 
     /// Returns the error of the operation where no person can be asked.
@@ -612,7 +621,7 @@ impl RunEnvironment<'_> {
                 label.join(sent);
                 let answer = self.answer_source(operation.request());
                 let asking = flows.asking(&label, answer.label().sources().next(), &self.sinks(operation.request()));
-                Flow::Ask(FlowAsk { from, sink, rule, known: label.to_texts(), asking })
+                Flow::Ask(FlowAsk { from, sink, rule, asking })
             }
             FlowAction::Deny => {
                 let message = format!(

@@ -17,9 +17,6 @@ use crate::admission::hook::{Approver, FlowAnswer, FlowQuestion, QuestionAnswer,
 /// without end says yes in the end.
 const MAX_FLOW_QUESTIONS: u32 = 16;
 
-/// The maximum size of an operation that a person decides about during a run, in bytes: all of it is shown.
-const MAX_FLOW_BYTES: usize = 12 << 10;
-
 /// Who is asked during a run, and during the runs of the tools that it calls.
 pub(crate) struct QuestionRoute {
     /// The number of the run, for this process.
@@ -50,28 +47,30 @@ impl QuestionRoute {
 
     /// Has the user decide about an operation.
     pub(super) fn decide(&self, question: &FlowQuestion) -> FlowAnswer {
-        let (bytes, limit) = (question.size(), MAX_FLOW_BYTES);
-        if bytes > limit {
-            return FlowAnswer::NotAsked {
-                reason: message!("it has {bytes} bytes, and at most {limit} are shown", bytes, limit),
-            };
+        let Some(approver) = &self.approver else {
+            return FlowAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") };
+        };
+        if let Err(reason) = question.check_shown() {
+            return FlowAnswer::NotAsked { reason };
         }
-        if self.asked_flows.fetch_add(1, Ordering::Relaxed) >= MAX_FLOW_QUESTIONS {
-            let limit = MAX_FLOW_QUESTIONS;
+        let limit = MAX_FLOW_QUESTIONS;
+        if self.asked_flows.load(Ordering::Relaxed) >= limit {
             return FlowAnswer::NotAsked {
                 reason: message!("the run has asked {limit} times, which is the limit", limit),
             };
         }
         let asked = Instant::now();
-        let answer = match &self.approver {
-            Some(approver) => approver.decide_flow(question),
-            None => FlowAnswer::NotAsked { reason: message!("the caller of this run cannot pass questions on") },
-        };
+        let answer = approver.decide_flow(question);
         self.add_waited(asked);
+        // What was not shown bothers no one.
+        if !matches!(answer, FlowAnswer::NotAsked { .. }) {
+            self.asked_flows.fetch_add(1, Ordering::Relaxed);
+        }
         answer
     }
 
-    fn add_waited(&self, asked: Instant) {
+    /// Adds the time since a person was asked.
+    pub(super) fn add_waited(&self, asked: Instant) {
         let waited = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.waited.fetch_add(waited, Ordering::Relaxed);
     }

@@ -4,13 +4,16 @@
 //! the prompt, or be invisible.
 
 use serde_json::{Map, Value};
-use toolcell_i18n::{Lang, Localize as _, tr};
+use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use super::approval_prompt::{escape_for_display, single_line_for_display};
 use crate::admission::hook::{FlowQuestion, HeldBody};
 
 /// The maximum length of a field that is shown on one line.
 const MAX_FIELD_BYTES: usize = 160;
+/// The maximum number of lines of a question, and of their bytes: what is longer is not read.
+const MAX_LINES: usize = 200;
+const MAX_BYTES: usize = 12 << 10;
 /// The start of a line of what the operation sends.
 const QUOTE: &str = "    | ";
 
@@ -24,9 +27,10 @@ impl FlowQuestion {
             let origin = single_line_for_display(&origin.localize().to_text(lang));
             fact(tr!(lang, "column" => "rule"), &format!("flows[{rule}] ({origin})"))
         }));
+        lines.push(fact(tr!(lang, "record" => "data from"), &self.known.join(lang.list_separator())));
         lines.push(fact(tr!(lang, "approval prompt" => "id"), &self.id.to_string()));
         lines.push(format!("  {}{}", tr!(lang, "arguments"), lang.colon().trim_end()));
-        lines.extend(quoted_lines(&layout(&self.details)));
+        lines.extend(quoted_lines(&layout(&self.details).unwrap_or_else(|| self.details.clone())));
         if let Some(body) = &self.body {
             let (label, text) = match body {
                 // So that what is escaped below looks like no other text.
@@ -66,6 +70,26 @@ impl FlowQuestion {
         vec![headline, effect]
     }
 
+    /// Checks that a person can read all of the operation.
+    pub(crate) fn check_shown(&self) -> Result<(), Message> {
+        if layout(&self.details).is_none() {
+            return Err(message!("it has text or JSON that cannot be shown as it is"));
+        }
+        let lines = self.lines(Lang::En);
+        let (count, bytes) = (lines.len(), lines.iter().map(|line| line.len() + 1).sum::<usize>());
+        if count <= MAX_LINES && bytes <= MAX_BYTES {
+            return Ok(());
+        }
+        let (max_lines, max_bytes) = (MAX_LINES, MAX_BYTES);
+        Err(message!(
+            "to show it takes {count} lines of {bytes} bytes, and the limits are {max_lines} and {max_bytes}",
+            count,
+            bytes,
+            max_lines,
+            max_bytes
+        ))
+    }
+
     /// Returns the yes-or-no question.
     #[must_use]
     pub fn question(&self, lang: Lang) -> String {
@@ -73,16 +97,20 @@ impl FlowQuestion {
     }
 }
 
-/// Lays out the fields of a JSON object, each on a line if it fits. What is nested too deeply for that is left as it came.
-fn layout(details: &str) -> String {
-    let Ok(fields) = serde_json::from_str::<Map<String, Value>>(details) else { return details.to_owned() };
+/// Lays out the fields of a JSON object, each on a line if it fits; `None` for what is nested too deeply, or has lone surrogates:
+/// as it came, it might be read as something else, such as by a second field of a name.
+fn layout(details: &str) -> Option<String> {
+    let fields = serde_json::from_str::<Map<String, Value>>(details).ok()?;
+    if fields.is_empty() {
+        return Some("{}".to_owned());
+    }
     let lines = fields.iter().map(|(name, value)| {
         let whole = value.to_string();
         let text =
             if whole.len() <= MAX_FIELD_BYTES { whole } else { serde_json::to_string_pretty(value).unwrap_or(whole) };
         format!("{}: {text}", Value::from(name.as_str()))
     });
-    lines.collect::<Vec<_>>().join("\n")
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns a text, each line marked as a part of it.
@@ -108,6 +136,7 @@ mod tests {
             body,
             from: vec!["kv:customers".to_owned(), "caller".to_owned()],
             to: "web:a.example:writes".to_owned(),
+            known: vec!["caller".to_owned(), "kv:customers".to_owned(), "tool:greet".to_owned()],
             rules: vec![(2, Origin::BuiltIn), (3, Origin::Flag)],
         }
     }
@@ -125,6 +154,7 @@ mod tests {
                 r"  fetch POST https://a.example/\u{1b}[2J Let (38 bytes)",
                 "  rule: flows[2] (built-in)",
                 "  rule: flows[3] (flag)",
+                "  data from: caller, kv:customers, tool:greet",
                 &id,
                 "  arguments:",
                 r#"    | "method": "POST""#,
@@ -164,6 +194,26 @@ mod tests {
         let deep = format!("{}\"a\u{202e}\"{}", "[".repeat(600), "]".repeat(600));
         let shown = question(&deep, None).lines(Lang::En);
         assert_eq!(shown.last().unwrap(), &format!("    | {}", deep.replace('\u{202e}', r"\u{202e}")));
+    }
+
+    #[test]
+    fn what_cannot_be_shown_in_full_or_as_it_is_is_not_shown() {
+        let check = |details: &str, body: Option<HeldBody>| {
+            question(details, body).check_shown().map_err(|why| why.to_text(Lang::En))
+        };
+        assert_eq!(check("{}", Some(HeldBody::Text("x\n".repeat(150)))), Ok(()));
+        let long = check("{}", Some(HeldBody::Text("\n".repeat(300)))).unwrap_err();
+        assert!(long.contains("lines") && long.contains("200 and 12288"), "{long}");
+        assert!(check("{}", Some(HeldBody::Text("x".repeat(13_000)))).is_err());
+        // The cell takes the last of two fields with one name; which one a reader takes is not known.
+        for details in [r#"{"text":"good","te\u0078t":"evil","z":"\ud800"}"#, &"[".repeat(600), "7"] {
+            assert!(check(details, None).unwrap_err().contains("cannot be shown"), "{details}");
+        }
+        let last = question(r#"{"text":"good","te\u0078t":"evil"}"#, None).lines(Lang::En);
+        assert!(
+            last.iter().any(|line| line.contains("evil")) && !last.iter().any(|line| line.contains("good")),
+            "{last:?}"
+        );
     }
 
     #[test]

@@ -74,8 +74,10 @@ pub struct FlowQuestion {
     pub bytes: u64,
     /// The body, such as that of a request.
     pub body: Option<HeldBody>,
-    /// The sources of all data that it may depend on: what was handed to the run so far, or what the caller received.
+    /// The sources of data that it may depend on, as far as the rules speak of them.
     pub from: Vec<String>,
+    /// The sources of all data that it may depend on: what was handed to the run so far, or what the caller received.
+    pub known: Vec<String>,
     /// Where it leads.
     pub to: String,
     /// The rules that ask: the number of each, from 0, and its position.
@@ -85,12 +87,6 @@ pub struct FlowQuestion {
 impl FlowQuestion {
     /// The kind of the question whether a tool may run.
     pub const RUN: &'static str = "run";
-
-    /// Returns the number of bytes of all that would be shown of the operation.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.about.len() + self.details.len() + self.body.as_ref().map_or(0, |body| body.as_str().len())
-    }
 }
 
 /// The data that an operation carries about which a person decides.

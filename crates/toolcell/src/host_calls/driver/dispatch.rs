@@ -131,6 +131,7 @@ impl HostCallRunner<'_> {
         let held: Vec<HeldEffect> = self.environment.with_sources(held);
         let asked = Instant::now();
         let chosen = planner.decide(&held);
+        self.environment.questions.add_waited(asked);
         self.extend(until, asked.elapsed());
         // What is decided about a run that was cancelled meanwhile does not count.
         let is_cancelled = until.is_cancelled();
