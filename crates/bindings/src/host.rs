@@ -296,7 +296,7 @@ impl HostApprover {
     }
 }
 
-/// Describes an answer that is none.
+/// Describes an answer that the approver may not give.
 fn unknown_answer(answer: &str) -> String {
     format!("the approver answered `{}`", answer.escape_debug())
 }

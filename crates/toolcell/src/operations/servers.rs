@@ -194,7 +194,7 @@ pub(crate) fn logout(parts: &Parts, name: &str, by: &str) -> Result<ServerLogout
     Ok(outcome.into())
 }
 
-/// Deletes the tokens of a server that the policy no longer defines. `unknown` is the error if there are none.
+/// Deletes the tokens of a server that the policy no longer defines. Fails with `unknown` if it has no tokens.
 fn logout_removed(parts: &Parts, name: &str, by: &str, unknown: ServerError) -> Result<ServerLogout, ServerError> {
     let (Some(store), Ok(server)) = (&parts.store, ServerName::parse(name)) else { return Err(unknown) };
     let credentials = store.server_credentials();
