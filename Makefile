@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench bench-packages bench-servers clean
+.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude ui test-ui profile check-guest bench bench-packages bench-servers clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -172,6 +172,13 @@ guest: ## Build the guest, and what says where it comes from (Debian 12; install
 
 prelude: ## Bundle the guest's JavaScript, and test it (needs Node)
 	cd guest/js && npm ci --silent && npm run build && npm test
+
+ui: ## Bundle the script of the web page (needs Node)
+	cd crates/ui/js && npm ci --silent && npm run check && npm run build
+
+test-ui: ## Test the web page in Chromium (Debian; as root it installs the browser and the fonts; needs Node 20 and npm)
+	cargo build --workspace --bins --locked
+	tests/ui/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" $(UI_TESTS)
 
 profile: ## Gather the profile that the guest's QuickJS is compiled with (Debian 12; installs what it needs)
 	guest/profile.sh guest/profile/quickjs.profdata

@@ -20,4 +20,5 @@ pub(crate) mod shell;
 pub(crate) mod store;
 pub(crate) mod testing;
 pub(crate) mod tools;
+pub(crate) mod ui;
 pub(crate) mod upkeep;

@@ -57,7 +57,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/bindings", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-model-tools", "toolcell-testing"]),
     ("crates/python", &["toolcell-bindings"]),
     ("crates/node", &["toolcell-bindings"]),
-    ("crates/cli", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-mcp", "toolcell-testing"]),
+    ("crates/ui", &["toolcell", "toolcell-error", "toolcell-i18n"]),
+    ("crates/cli", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-mcp", "toolcell-testing", "toolcell-ui"]),
 ];
 
 #[test]
@@ -244,7 +245,10 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("cap-std", &["crates/capabilities", "crates/store"]),
         ("rusqlite", &["crates/store"]),
         ("jsonschema", &["crates/policy", "crates/schema", "crates/toolcell"]),
-        ("tokio", &["crates/bindings", "crates/bridge", "crates/capabilities", "crates/toolcell", "crates/mcp"]),
+        (
+            "tokio",
+            &["crates/bindings", "crates/bridge", "crates/capabilities", "crates/toolcell", "crates/mcp", "crates/ui"],
+        ),
         ("proptest", &["crates/dts", "crates/flows", "crates/tool", "crates/toolcell"]),
         ("icu_segmenter", &["crates/reflection"]),
         ("clap", &["crates/cli"]),
@@ -257,8 +261,9 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("seccompiler", &["crates/jail", "crates/types"]),
         ("tsr_", &["crates/types"]),
         ("rmcp", &["crates/mcp", "crates/bridge"]),
-        ("hyper", &["crates/bridge", "crates/capabilities", "crates/mcp"]),
-        ("axum", &["crates/mcp"]),
+        ("hyper", &["crates/bridge", "crates/capabilities", "crates/mcp", "crates/ui"]),
+        ("axum", &["crates/mcp", "crates/ui"]),
+        ("maud", &["crates/ui"]),
         ("tower", &["crates/mcp"]),
         ("toml_edit", &["crates/cli", "crates/testing"]),
         ("jsonc-parser", &["crates/cli"]),

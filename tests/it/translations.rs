@@ -77,6 +77,7 @@ const NO_MESSAGES: &[(&str, &[&str])] = &[
             "crates/toolcell/src/presentation/reflection.rs",
             "crates/toolcell/src/type_check/",
             "crates/toolcell/src/verification/",
+            "crates/ui/src/headers.rs",
         ],
     ),
     (

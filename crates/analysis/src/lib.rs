@@ -42,6 +42,7 @@ pub use syntax::entry_point::EntryPoint;
 pub use syntax::error::{AnalysisError, Diagnostic};
 pub use syntax::position::{Location, source_line};
 pub use syntax::script::{Script, transpile};
+pub use syntax::tokens::{SyntaxToken, TokenKind};
 pub use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
 
 /// The minimum size of a source, in bytes, whose script is produced on a second thread. For a
@@ -101,6 +102,22 @@ pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>
             Ok(Analysis { script, ..judged })
         })
     })?
+}
+
+/// Returns the tokens of a source that a viewer colours, in source order. A source that does not parse has none.
+///
+/// # Examples
+/// ```
+/// use toolcell_analysis::{TokenKind, syntax_tokens};
+///
+/// let tokens = syntax_tokens("const half = 2 / 4");
+/// assert_eq!((tokens[0].kind, tokens[0].range.clone()), (TokenKind::Keyword, 0..5));
+/// assert_eq!(tokens.len(), 3);
+/// ```
+#[must_use]
+pub fn syntax_tokens(source: &str) -> Vec<SyntaxToken> {
+    let tokens = || with_globals(|| syntax::tokens::syntax_tokens(source));
+    on_large_stack(source.len(), tokens).unwrap_or_default()
 }
 
 /// Returns whether a source has types or other syntax that exists only in TypeScript.

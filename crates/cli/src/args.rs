@@ -15,6 +15,7 @@ mod servers;
 mod store;
 mod testing;
 mod tools;
+mod ui;
 mod unparsed;
 mod usage_error;
 
@@ -51,6 +52,7 @@ pub(crate) use tools::{
     AdoptArgs, CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, Sort,
     UndeleteArgs, VerifyArgs,
 };
+pub(crate) use ui::UiArgs;
 pub(crate) use unparsed::{LanguageArgs, find_option};
 pub(crate) use usage_error::{asks_for_json, print_usage_error, to_cli_error};
 
@@ -221,6 +223,8 @@ pub(crate) enum Command {
     Servers(ServersArgs),
     /// Show the flow rules, explain what they allow a tool, and list or clear what callers have received
     Flows(FlowsArgs),
+    /// Serve a web page on this machine: review tools, look at runs
+    Ui(UiArgs),
     /// Decide whether a call of another program's tool may run
     Decide(DecideArgs),
     /// Show, check and trust policy files
@@ -278,6 +282,7 @@ impl Command {
             | Self::Grant(_)
             | Self::Servers(_)
             | Self::Flows(_)
+            | Self::Ui(_)
             | Self::Types(TypesArgs { tools: true, .. } | TypesArgs { servers: true, .. }) => true,
             Self::Replay(_)
             | Self::Test(_)

@@ -4,7 +4,7 @@
 //! returns its exit status. An error is printed by the caller.
 //!
 //! Reading order: the commands on tools, those without a stored tool, those on the whole store, the
-//! policy, the server, and the program itself.
+//! policy, the servers, and the program itself.
 
 /// The name of the caller of what the command line runs.
 pub(crate) const CLI_CALLER: &str = "cli";
@@ -51,6 +51,7 @@ pub(crate) mod servers;
 
 pub(crate) mod adapter;
 pub(crate) mod mcp;
+pub(crate) mod ui;
 
 pub(crate) mod completions;
 pub(crate) mod man;

@@ -37,6 +37,7 @@ mod policy_files;
 mod toolbox;
 mod trust_list;
 
+mod browser;
 mod environment;
 mod fs;
 mod input;
@@ -203,6 +204,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Grant(args) => commands::grant::run(&args, context),
         Command::Servers(args) => commands::servers::run(&args, context),
         Command::Flows(args) => commands::flows::run(&args, context),
+        Command::Ui(args) => commands::ui::run(&args, context),
         Command::Decide(args) => commands::decide::run(&args, context),
         Command::Config(args) => commands::config::run(&args, context),
         Command::Init(args) => commands::init::run(&args, context),

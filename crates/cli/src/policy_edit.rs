@@ -13,7 +13,7 @@ use toolcell::hook::ToolApproval;
 use toolcell::policy::{Grants, Layer};
 use toolcell::{
     ApprovalError, ApprovalPrompt, CallableTools, Capabilities, Capability, FilesGrant, KvGrant, NetGrant, Policy,
-    PolicyFile, SecretGrant, ServerName, ServerToolName, ServerTools, ToolId, ToolName, Toolbox,
+    PolicyFile, SecretGrant, ServerName, ServerToolName, ServerTools, ToolId, ToolName, Toolbox, escape_control_chars,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize, Message, message, msgid};
@@ -120,9 +120,12 @@ impl GrantEdit {
         Ok(edit)
     }
 
-    /// The toolbox under the changed policy.
-    pub(crate) fn toolbox(&self) -> &Toolbox {
-        &self.toolbox
+    /// Approves the tool with the grants of the changed policy, which has to be saved. `by` names the approver.
+    ///
+    /// # Errors
+    /// Those of an approval; the grants stay in the file.
+    pub(crate) fn approve(&self, by: &str) -> Result<(), CliError> {
+        self.toolbox.approve(&self.question, by).map(drop).map_err(|error| granted_only(&error, &self.path))
     }
 
     /// The question about the tool under the changed policy.
@@ -177,6 +180,17 @@ impl GrantEdit {
         // A policy may contain names of hosts and folders, so it is private.
         self.file.replace(&self.after, 0o600)
     }
+}
+
+/// Returns the error for a tool that was granted something and then could not be approved, such as one that was deleted
+/// meanwhile.
+fn granted_only(error: &ApprovalError, path: &Path) -> CliError {
+    let message = message!(
+        "the grants are in {path}, but the tool is not approved: {error}",
+        path = escape_control_chars(&path.display().to_string()),
+        error = error.localize()
+    );
+    CliError::coded(error.code(), message, msgid!("remove the grants from the file, or run the command again"))
 }
 
 /// Returns what was shown and what is added: a folder or a space that is named again is granted as it

@@ -91,6 +91,14 @@ impl PolicyFiles {
         Ok(hooks)
     }
 
+    /// Returns a text that differs if another policy, or another trust in its hooks, is in effect.
+    pub(crate) fn stamp(&self) -> Result<String, CliError> {
+        let files = self.user.iter().chain(&self.project).map(|file| (file.path(), file.hash().to_string()));
+        let trusted = self.trust_list.read()?;
+        let problem = self.find_trust_problem(&trusted).map(|problem| problem.to_string());
+        Ok(format!("{:?} {trusted:?} {problem:?}", files.collect::<Vec<_>>()))
+    }
+
     /// Returns why a project file that the user trusted is no longer in effect as it was, if that
     /// is so.
     pub(crate) fn trust_problem(&self) -> Result<Option<Message>, CliError> {

@@ -33,7 +33,7 @@ pub(crate) struct TrustList {
 }
 
 /// A trusted policy file.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct TrustedFile {
     pub(crate) hash: String,
     pub(crate) path: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct TrustedFile {
 }
 
 /// A program that hooks run, as it was when it was trusted.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrustedProgram {
     pub(crate) hash: String,
     pub(crate) path: PathBuf,

@@ -43,6 +43,7 @@ mod suspended;
 mod trusted_definitions;
 
 mod audited_change;
+mod changes;
 mod store;
 
 pub use approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval};
@@ -55,6 +56,7 @@ pub use catalog::{
     Catalog, Cursor, CursorError, DeprecationError, Filter, FindError, HistoryEntry, HistoryError, ListError, NewTool,
     OnConflict, Order, PAGE_LIMIT, Page, SearchHit, SearchTerms, StatusError, ToolRef, VersionCommit,
 };
+pub use changes::{ChangeMarker, Changes};
 pub use credentials::{CredentialsLock, ServerCredentials};
 pub use db::Settings;
 pub use db::generation::Generation;
@@ -73,8 +75,8 @@ pub use maintenance::{
 pub use nonces::{NonceUse, Nonces};
 pub use notice::{Notice, emit_notice, set_notice_handler};
 pub use runs::{
-    ActiveRun, FinishedRun, InterruptedRun, PAYLOAD_LIMIT, PLAN_KIND, Percentiles, RUN_KIND, Record, RecordError,
-    RunId, RunIdError, Runs, ToolCosts, ToolUsage, UsageEvent,
+    ActiveRun, FinishedRun, InterruptedRun, ListedRecord, PAYLOAD_LIMIT, PLAN_KIND, Percentiles, RUN_KIND, Record,
+    RecordError, RecordPosition, RunId, RunIdError, Runs, ToolCosts, ToolUsage, UsageEvent,
 };
 pub use store::Store;
 pub use suspended::{SUSPENDED_LIMIT, SuspendError, Suspended, SuspendedRow};

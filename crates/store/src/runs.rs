@@ -20,7 +20,7 @@ pub use active::{ActiveRun, FinishedRun, InterruptedRun};
 pub use costs::ToolCosts;
 pub use journal::PAYLOAD_LIMIT;
 pub use pending::RecordError;
-pub use records::{PLAN_KIND, RUN_KIND, Record};
+pub use records::{ListedRecord, PLAN_KIND, RUN_KIND, Record, RecordPosition};
 pub use run_id::{RunId, RunIdError};
 pub use usage::{Percentiles, ToolUsage};
 pub use usage_event::UsageEvent;

@@ -13,6 +13,7 @@ use crate::audit::{Audit, AuditEvent};
 use crate::audited_change::AuditedChange;
 use crate::bundle::Bundles;
 use crate::catalog::Catalog;
+use crate::changes::Changes;
 use crate::credentials::ServerCredentials;
 use crate::db::{Db, Settings};
 use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
@@ -135,6 +136,12 @@ impl Store {
     #[must_use]
     pub fn labels(&self) -> Labels<'_> {
         Labels::new(&self.db)
+    }
+
+    /// Detects changes.
+    #[must_use]
+    pub fn changes(&self) -> Changes<'_> {
+        Changes::new(&self.db)
     }
 
     /// The suspended runs.

@@ -135,7 +135,9 @@ pub use verification::proof;
 pub use admission::grant_hints::missing_capability;
 pub use admission::{DecisionStep, Denial, Permit};
 pub use clock::now;
-pub use execution::suspend::{CallbackTicket, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
+pub use execution::suspend::{
+    CallbackTicket, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunDetails, SuspendedRunInfo,
+};
 pub use execution::{RunOptions, SandboxConfig};
 pub use hook::{
     ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, FlowAnswer, FlowQuestion, HeldBody,
@@ -169,9 +171,11 @@ pub use operations::profile::{
 pub use operations::reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
 #[cfg(feature = "proof")]
 pub use operations::retire::{RetireError, RetireReason, Retirement};
+pub use operations::review::{ReviewAction, ReviewDecision, ReviewError};
 pub use operations::run::{
     ContentItem, Deprecation, Explanation, RunError, RunResult, SourceLine, ToolContent, ToolFailure, ValueError,
 };
+pub use operations::runs::{ListRuns, ListedRun, RunEnd, RunList};
 #[cfg(feature = "reflection")]
 pub use operations::search::{Hit, SearchError};
 #[cfg(feature = "servers")]
@@ -181,7 +185,7 @@ pub use operations::suspend::RunOutcome;
 #[cfg(feature = "proof")]
 pub use operations::verify::{VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 pub use presentation::approval_prompt::{
-    PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, single_line,
+    PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, is_hidden_char, single_line,
     single_line_for_display,
 };
 pub use presentation::messages::{deleted_text, deprecated_text};
@@ -201,7 +205,8 @@ pub use request::{
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
-    Location, QualityAssessment, SafetyAnalysisResult, Script, Severity, analyze, rule_docs, rule_names,
+    Location, QualityAssessment, SafetyAnalysisResult, Script, Severity, SyntaxToken, TokenKind, analyze, rule_docs,
+    rule_names, syntax_tokens,
 };
 #[cfg(feature = "servers")]
 pub use toolcell_bridge::{Definition as ServerToolDefinition, end_programs as end_server_programs};

@@ -26,7 +26,9 @@ pub(crate) mod profile;
 pub(crate) mod reflect;
 #[cfg(feature = "proof")]
 pub(crate) mod retire;
+pub(crate) mod review;
 pub(crate) mod run;
+pub(crate) mod runs;
 #[cfg(feature = "reflection")]
 pub(crate) mod search;
 #[cfg(feature = "servers")]

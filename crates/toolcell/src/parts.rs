@@ -2,7 +2,7 @@
 //!
 //! Invariant: only operations take all parts. A part owns its own state and takes what it needs of another part as an argument.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use toolcell_i18n::message;
@@ -31,6 +31,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Clock,
     /// Checks types, if the host has a program for that.
     pub(crate) types: Option<TypeChecker>,
+    /// Held while a reviewed tool is decided about.
+    pub(crate) review_lock: Mutex<()>,
 }
 
 impl Parts {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use toolcell_capabilities::{ProtectedPath, Roots};
@@ -14,15 +14,15 @@ use toolcell_i18n::{Localize as _, Message};
 use toolcell_policy::{Policy, PolicyError};
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{
-    Approval, Entry, Fault, ImportError, ImportReport, Notice, OnConflict, OpenError, RecordError, Settings, Store,
-    ToolRef, VersionCommit,
+    Approval, Entry, Fault, ImportError, ImportReport, Notice, OnConflict, OpenError, RecordError, RunId, Settings,
+    Store, ToolRef, VersionCommit,
 };
 use toolcell_tool::{Draft, ToolId, ToolName};
 
 use crate::admission::AdmissionControl;
 use crate::admission::hook::{ApprovalPrompt, ExternalCall, ExternalDecision, Hooks};
 use crate::clock;
-use crate::execution::suspend::{ResumeRequest, SuspendedRunInfo};
+use crate::execution::suspend::{ResumeRequest, RunSuspendError, SuspendedRunDetails, SuspendedRunInfo};
 use crate::execution::{RunOptions, Runtime, SandboxConfig};
 #[cfg(feature = "servers")]
 use crate::host_calls::ServerReview;
@@ -47,7 +47,9 @@ use crate::operations::profile::{self, Profile};
 use crate::operations::reflect::{self, ReflectError, ReflectOnTask, ReflectResult};
 #[cfg(feature = "proof")]
 use crate::operations::retire::{self, RetireError, Retirement};
+use crate::operations::review::{self, ReviewDecision, ReviewError};
 use crate::operations::run::{self, Explanation, RunError, RunResult};
+use crate::operations::runs::{self, ListRuns, RunList};
 #[cfg(feature = "reflection")]
 use crate::operations::search::{self, Hit, SearchError};
 #[cfg(feature = "servers")]
@@ -58,7 +60,7 @@ use crate::operations::suspend::{self, RunOutcome};
 use crate::operations::verify::{self, VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 use crate::parts::Parts;
 use crate::receipt::{Receipt, ReceiptKey, ReplayError, ReplayOptions, ReplayResult, replay, signer_of};
-use crate::records::Recorder;
+use crate::records::{Recorder, RunRecord};
 #[cfg(feature = "proof")]
 use crate::request::RetireTools;
 use crate::request::{CreateTool, DeleteTool, ListTools, RunCode, RunTool};
@@ -621,6 +623,15 @@ impl Toolbox {
         suspend::suspended_runs(&self.parts)
     }
 
+    /// Returns what a suspended run waits for: its held effects, and the functions that have not answered yet. It changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `run-not-asleep`, `asleep-guest`, `integrity`, and the store's I/O errors.
+    pub fn suspended_run(&self, run: &str) -> Result<SuspendedRunDetails, RunSuspendError> {
+        suspend::suspended_run(&self.parts, run)
+    }
+
     /// Returns a page of the tools that match a filter. An empty page is not an error.
     ///
     /// # Errors
@@ -1123,6 +1134,51 @@ impl Toolbox {
         approvals::revoke(&self.parts, tool, by)
     }
 
+    /// Decides about a tool that a person reviewed, if it is still as it was shown. Decisions of several threads are made one
+    /// after the other, so that the second of two people is told that the first one decided.
+    ///
+    /// # Errors
+    /// `approval-changed`: the tool, its grants or the decisions about it are not what was shown. `tool-not-found`,
+    /// `safety-check-failed`, `store-read-only`, `integrity`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, ReviewAction, ReviewDecision, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "later".to_owned(),
+    ///     description: "Waits a while".to_owned(),
+    ///     code: "const execute = ({ ms }) => new Promise((done) => setTimeout(done, ms))".to_owned(),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// let (id, shown) = (toolbox.find("later")?.id.to_string(), toolbox.show("later", None)?.review_digest());
+    /// let approve = |by| toolbox.decide_review(&ReviewDecision { tool: &id, shown: &shown, action: ReviewAction::Approve, by });
+    /// approve("alice")?;
+    /// assert_eq!(approve("bob").unwrap_err().code(), "approval-changed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decide_review(&self, decision: &ReviewDecision<'_>) -> Result<(), ReviewError> {
+        review::decide(&self.parts, decision)
+    }
+
+    /// Returns a page of the records of runs, newest first. It changes nothing, and leaves no audit line.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn runs(&self, request: &ListRuns) -> Result<RunList, Fault> {
+        runs::list(&self.parts, request)
+    }
+
+    /// Returns the record of a run, if there is one.
+    ///
+    /// # Errors
+    /// `integrity` if it is damaged, and the store's I/O errors.
+    pub fn run_record(&self, run: RunId) -> Result<Option<RunRecord>, Fault> {
+        runs::find(&self.parts, run)
+    }
+
     /// Stores the digests of held effects that are shown to the user, and returns the hash that
     /// approves all of them. Returns `None` if no effect is held or the store is read-only.
     ///
@@ -1197,6 +1253,7 @@ fn build_parts(
         store,
         clock,
         types: type_checker.map(TypeChecker::new),
+        review_lock: Mutex::default(),
     }
 }
 

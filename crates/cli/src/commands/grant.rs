@@ -4,10 +4,8 @@
 //! and the approval covers exactly those grants. The file is saved before the approval is stored,
 //! so an approval never covers grants that are in no file.
 
-use std::path::Path;
-
 use serde_json::json;
-use toolcell::{ApprovalAnswer, ApprovalError, Approver as _, CancelToken, ToolName, escape_control_chars};
+use toolcell::{ApprovalAnswer, Approver as _, CancelToken, ToolName, escape_control_chars};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message, msgid, tr};
 
@@ -52,7 +50,7 @@ pub(crate) fn run(args: &GrantArgs, context: &mut Context<'_>) -> Result<Exit, C
     };
     if !args.dry_run {
         edit.save()?;
-        edit.toolbox().approve(question, by).map_err(|error| granted_only(&error, edit.path()))?;
+        edit.approve(by)?;
     }
     if edit.is_by_name() {
         let note =
@@ -78,17 +76,6 @@ pub(crate) fn run(args: &GrantArgs, context: &mut Context<'_>) -> Result<Exit, C
     };
     writeln!(streams.output, "{text}")?;
     Ok(Exit::Done)
-}
-
-/// Returns the error for a tool that was granted something and then could not be approved, such as one that was deleted
-/// meanwhile.
-fn granted_only(error: &ApprovalError, path: &Path) -> CliError {
-    let message = message!(
-        "the grants are in {path}, but the tool is not approved: {error}",
-        path = escape_control_chars(&path.display().to_string()),
-        error = error.localize()
-    );
-    CliError::coded(error.code(), message, msgid!("remove the grants from the file, or run the command again"))
 }
 
 /// Prints the change of the policy file.

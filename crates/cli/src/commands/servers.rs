@@ -3,7 +3,6 @@
 //! Invariant: what is trusted is what was shown. Texts of a server are escaped where a terminal shows them.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,6 +12,7 @@ use toolcell_error::ErrorCode;
 use toolcell_i18n::{Message, message, tr};
 
 use crate::args::{SandboxArgs, ServersArgs, ServersCommand};
+use crate::browser;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -133,7 +133,7 @@ fn sign_in(
         writeln!(streams.output, "{said}\n\n{}\n", login.url())?;
     }
     streams.output.flush()?;
-    let is_opened = streams.is_interactive() && !no_browser && open_browser(login.url());
+    let is_opened = streams.is_interactive() && !no_browser && browser::open(login.url());
     if streams.is_interactive() {
         let message = if is_opened {
             message!("a browser opens; if it is on another machine, paste the address at which it ends")
@@ -165,14 +165,6 @@ fn read_returns(login: ServerLogin) {
             }
         }
     });
-}
-
-/// Opens a URL in the person's browser; whether there is a program for that.
-fn open_browser(url: &str) -> bool {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = Command::new(program);
-    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().is_ok()
 }
 
 fn sign_out(toolbox: &Toolbox, server: &str, context: &mut Context<'_>) -> Result<Exit, CliError> {

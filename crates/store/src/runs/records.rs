@@ -43,6 +43,33 @@ pub(crate) struct HashedRecord {
     pub(crate) record: Record,
 }
 
+/// A position in the list of all records; later records have greater positions. A rebuild of the index renumbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordPosition(i64);
+
+impl RecordPosition {
+    /// Returns the position with this number.
+    #[must_use]
+    pub const fn from_number(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+}
+
+/// A record in a list.
+#[derive(Debug)]
+pub struct ListedRecord {
+    /// The position.
+    pub position: RecordPosition,
+    /// The record, or the damage: it does not match its hash.
+    pub record: Result<Record, Fault>,
+}
+
 /// The columns of a [`Record`], and its hash.
 const COLUMNS: &str = "kind, tool, at, body, hash";
 
@@ -101,6 +128,36 @@ impl Runs<'_> {
     pub fn records_of_kind(&self, tool: ToolId, kind: &str, limit: usize) -> Result<Vec<(Hash, Record)>, Fault> {
         let sql = format!("SELECT {COLUMNS} FROM record WHERE tool = ? AND kind = ? ORDER BY num DESC LIMIT ?");
         self.query_records(&sql, (tool.as_bytes(), kind, sql_limit(limit)))
+    }
+
+    /// The run records of one tool or of all tools, newest first, at most `limit`, before a position if one is given. A damaged
+    /// record does not hide the others.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn newest_runs(
+        &self,
+        tool: Option<ToolId>,
+        before: Option<RecordPosition>,
+        limit: usize,
+    ) -> Result<Vec<ListedRecord>, Fault> {
+        self.flush_before_read();
+        let before = before.map_or(i64::MAX, |position| position.0);
+        self.db.index.read(|transaction| {
+            let of_tool = if tool.is_some() { "tool = ?4 AND" } else { "?4 IS NULL AND" };
+            let sql = format!(
+                "SELECT {COLUMNS}, num FROM record WHERE {of_tool} kind = ?1 AND num < ?2 ORDER BY num DESC LIMIT ?3"
+            );
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let tool = tool.as_ref().map(ToolId::as_bytes);
+            let rows = statement.query_map((RUN_KIND, before, sql_limit(limit), tool), |row| {
+                let (hash, record) = record_from_row(row)?;
+                let intact = blake3::hash(&record.body) == hash;
+                let record = if intact { Ok(record) } else { Err(damaged_record(hash)) };
+                Ok(ListedRecord { position: RecordPosition(row.get(5)?), record })
+            })?;
+            Ok::<_, Fault>(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Runs a query for records and checks their hashes.

@@ -19,7 +19,7 @@ use toolcell_i18n::message;
 use toolcell_store::{Fault, RunId, Store, SuspendedRow};
 
 pub use error::RunSuspendError;
-pub use types::{CallbackTicket, ResumeRequest, SuspendedRun, SuspendedRunInfo};
+pub use types::{CallbackTicket, ResumeRequest, SuspendedRun, SuspendedRunDetails, SuspendedRunInfo};
 
 pub(crate) use callbacks::deliver_answers;
 
@@ -136,6 +136,31 @@ pub(crate) fn save(
     store.suspended().save(&row)?;
     let (name, bytes) = (entry.name.clone(), row.blob.len() as u64);
     Ok(SuspendedRun { run, tool: entry.id, name, held, tickets, bytes, record: None })
+}
+
+/// Returns what a suspended run waits for.
+pub(crate) fn details(store: &Store, run: &str) -> Result<SuspendedRunDetails, RunSuspendError> {
+    let OpenedRun { row, binding, state, params } = open(store, run)?;
+    let tool = (row.tool, binding.name.as_str());
+    let places = binding.plan.map(|plan| plan.places).unwrap_or_default();
+    let mut held: Vec<HeldEffect> =
+        places.iter().zip(&state.pending.held).map(|(place, call)| HeldEffect::new(*place, tool, call)).collect();
+    for effect in &mut held {
+        effect.from = binding.sources.clone().unwrap_or_default();
+    }
+    let tickets = state.pending.tickets;
+    let tickets =
+        tickets.into_iter().map(|one| CallbackTicket { function: one.function, ticket: one.ticket }).collect();
+    let bytes = row.blob.len() as u64;
+    let info = SuspendedRunInfo {
+        run: row.run,
+        tool: row.tool,
+        name: binding.name,
+        caller: row.caller,
+        since: row.suspended_at,
+        bytes,
+    };
+    Ok(SuspendedRunDetails { info, params: params.as_str().to_owned(), held, tickets })
 }
 
 /// Returns all suspended runs of a store, the oldest first.

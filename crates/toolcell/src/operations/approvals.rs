@@ -15,6 +15,9 @@ use crate::admission::hook::ApprovalPrompt;
 use crate::parts::Parts;
 use crate::vet::Refusal;
 
+/// The maximum number of requests that are looked through, newest first.
+const MAX_REQUESTS: usize = 10_000;
+
 /// A tool whose approval is pending.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingTool {
@@ -91,10 +94,10 @@ pub(crate) fn pending_approvals(parts: &Parts, limit: usize) -> Result<Vec<Pendi
         let Ok((_, grants)) = load_with_grants(parts, &request.tool.to_string()) else { return false };
         matches!(store.approvals().decision(request.tool, &grants.to_value()), Ok(Some(Decision::Approved)))
     };
-    let asked = store.approvals().pending(limit)?.into_iter().filter(|request| !is_settled(request));
-    let pending = asked
+    let requests = store.approvals().pending(MAX_REQUESTS)?.into_iter().filter(|request| !is_settled(request));
+    let pending = requests
         .map(|question| Ok(find_exact(store, question.tool)?.map(|tool| PendingTool { tool, approval: question })));
-    pending.filter_map(Result::transpose).collect()
+    pending.filter_map(Result::transpose).take(limit).collect()
 }
 
 /// Returns the decisions about tools that a name refers to, newest first.

@@ -20,7 +20,9 @@ use super::hook_tools::StoredHookTools;
 use super::lookup::find_tool;
 use super::run::{NestedRuns, RunError, RunResult, admit_run, review_run, run_admitted};
 use crate::admission::{AdmissionRequest, Called, StoredTool, grant_hints};
-use crate::execution::suspend::{self, OpenedRun, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
+use crate::execution::suspend::{
+    self, OpenedRun, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunDetails, SuspendedRunInfo,
+};
 use crate::execution::{AdmittedRun, RunOptions};
 use crate::host_calls::{DeferAll, EffectApprover, FlowStart, NestingContext, OpenRequest, PlanChain};
 use crate::parts::Parts;
@@ -226,6 +228,11 @@ fn finish_or_suspend(
 /// Returns all suspended runs, the oldest first.
 pub(crate) fn suspended_runs(parts: &Parts) -> Result<Vec<SuspendedRunInfo>, Fault> {
     suspend::list(parts.require_store()?)
+}
+
+/// Returns what a suspended run waits for.
+pub(crate) fn suspended_run(parts: &Parts, run: &str) -> Result<SuspendedRunDetails, RunSuspendError> {
+    suspend::details(parts.require_store()?, run)
 }
 
 /// Finishes the attempt's record.

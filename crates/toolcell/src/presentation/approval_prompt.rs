@@ -324,9 +324,16 @@ pub fn escape_control_chars(text: &str) -> String {
 /// (`·×70`), except the indentation of a line. What is left looks like what it is.
 #[must_use]
 pub fn escape_for_display(text: &str) -> String {
-    escape_where(&count_blank_runs(text), |char| {
-        char.is_control() || is_bidi_control(char) || is_ignorable(char) || matches!(char, '\u{2028}' | '\u{2029}')
-    })
+    escape_where(&count_blank_runs(text), is_hidden_char)
+}
+
+/// Returns whether [`escape_for_display`] escapes the character: it is invisible, controls a terminal, breaks a line or changes the
+/// order of others. Line feeds and tabs are not escaped.
+#[must_use]
+pub fn is_hidden_char(char: char) -> bool {
+    let is_separator = matches!(char, '\u{2028}' | '\u{2029}');
+    let is_hidden = char.is_control() || is_bidi_control(char) || is_ignorable(char) || is_separator;
+    is_hidden && !matches!(char, '\n' | '\t')
 }
 
 /// Replaces long runs of blanks with their count.

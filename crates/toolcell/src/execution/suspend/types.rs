@@ -74,3 +74,16 @@ impl ResumeRequest {
         Self { run: run.to_string(), answers: BTreeMap::new() }
     }
 }
+
+/// A suspended run, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuspendedRunDetails {
+    /// The run.
+    pub info: SuspendedRunInfo,
+    /// Its parameters, as JSON text.
+    pub params: String,
+    /// The held effects that await a decision.
+    pub held: Vec<HeldEffect>,
+    /// The functions that have not answered yet.
+    pub tickets: Vec<CallbackTicket>,
+}
