@@ -16,7 +16,7 @@ const keys: Record<string, () => void> = {
 export function addKeys(): void {
   addEventListener("keydown", (event) => {
     const at = event.target as HTMLElement | null;
-    const isTyping = at?.matches("input, select, textarea, dialog *") ?? false;
+    const isTyping = at?.matches("input, select, textarea, dialog[open] *") ?? false;
     if (isTyping || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = keys[event.key];
     if (!act) return;
