@@ -3,7 +3,7 @@
 use std::fs;
 
 use jiff::Timestamp;
-use toolcell::store::{GcMode, GcReport, RUN_KIND, Record};
+use toolcell::store::{GcMode, GcReport, RECEIPT_KIND, RUN_KIND, Record};
 
 use crate::fixtures::store::{StoreFixture, files_below, returns, sample_tool};
 
@@ -57,10 +57,10 @@ fn what_was_deleted_long_enough_ago_goes_and_nothing_else() {
 }
 
 #[test]
-fn records_of_runs_go_when_they_are_old_and_receipts_stay() {
+fn records_of_runs_go_with_their_receipts_when_they_are_old_and_others_stay() {
     let fixture = StoreFixture::new();
     let tool = fixture.set_clock(1).tool("sum", &returns(1));
-    for (kind, at) in [(RUN_KIND, 10), (RUN_KIND, 20), ("receipt", 10)] {
+    for (kind, at) in [(RUN_KIND, 10), (RECEIPT_KIND, 10), (RUN_KIND, 20), ("other", 10)] {
         let body = format!("{kind} {at}").into_bytes();
         fixture
             .store()
@@ -70,7 +70,7 @@ fn records_of_runs_go_when_they_are_old_and_receipts_stay() {
     }
     let left = || fixture.store().runs().records(tool, 10).unwrap().len();
     assert_eq!(collect(&fixture, 10, GcMode::Execute), GcReport::default());
-    assert_eq!((collect(&fixture, 11, GcMode::DryRun).records, left()), (1, 3));
+    assert_eq!((collect(&fixture, 11, GcMode::DryRun).records, left()), (1, 4));
     assert_eq!((collect(&fixture, 11, GcMode::Execute).records, left()), (1, 2));
     assert_eq!((collect(&fixture, 99, GcMode::Execute).records, left()), (1, 1));
 }

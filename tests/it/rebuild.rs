@@ -169,13 +169,17 @@ fn what_the_index_says_about_a_tool_is_what_its_objects_say() {
 }
 
 /// Returns what only the index knows about `hit`.
-fn known(fixture: &StoreFixture) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize, usize) {
+fn known(fixture: &StoreFixture) -> (Status, u64, u64, u64, Vec<blake3::Hash>, usize, usize) {
     let entry = fixture.find("hit").unwrap();
     let usage = fixture.store().runs().usage(&entry).unwrap();
+    let (from, to) = (jiff::civil::Date::MIN, jiff::civil::Date::MAX);
+    let days = fixture.store().runs().usage_by_day(from..=to, Some(&entry)).unwrap();
+    let runs_of_days = days.iter().map(|day| day.totals.runs).sum();
+    assert_eq!(usage.last_used_at, entry.last_used_at);
     let records = fixture.store().runs().records(entry.id, 10).unwrap();
     let approvals = fixture.store().approvals().for_tool(entry.id).unwrap().len();
     let labels = fixture.store().labels().all().unwrap().len();
-    (entry.status, usage.runs, usage.fuel.p50, usage.last_used_at, records, approvals, labels)
+    (entry.status, usage.runs, usage.fuel.p50, runs_of_days, records, approvals, labels)
 }
 
 /// Creates a store whose index knows facts about `hit` that no object has.
@@ -211,6 +215,7 @@ fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only()
     assert!(whole.repair().is_healthy());
     whole.reopen();
     assert_eq!(known(&whole), before);
+    assert_eq!((before.1, before.3), (1, 1));
 
     // The third page from the end belongs to some table or index: that one is damaged, and the rest is readable. The last two
     // are pages of the schema.

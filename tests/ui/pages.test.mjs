@@ -9,6 +9,8 @@ import { serveSample } from "./sample.mjs";
 
 /** The most that the inbox may weigh with its style and script, compressed, in bytes. */
 const MAX_BYTES = 60 << 10;
+/** The most that any page may weigh so. */
+const MAX_PAGE_BYTES = 350 << 10;
 const SMALL = { width: 380, height: 800 };
 
 const { server, pages } = await serveSample({ after });
@@ -33,6 +35,9 @@ for (const colorScheme of ["light", "dark"]) {
     };
     for (const [name, path] of Object.entries(pages)) {
       await page.goto(`${server.base}${path}`);
+      // What a script puts on the page is checked, too.
+      if (path.startsWith("/ledger")) await page.waitForSelector(".plot-area > *");
+      if (path.startsWith("/playground")) await page.waitForSelector(".cm-content");
       await check(name);
     }
     await page.goto(`${server.base}/`);
@@ -128,7 +133,7 @@ for (const [locale, lang, words] of LANGUAGES) {
       await page.goto(`${server.base}${path}`);
       assert.equal(await page.getAttribute("html", "lang"), lang, name);
       const navigation = await page.locator("nav a").allTextContents();
-      assert.equal(new Set(navigation).size, 3, name);
+      assert.equal(new Set(navigation).size, 5, name);
       for (const word of navigation) assert.match(word, words, name);
     }
     for (const name of ["inbox", "tools", "runs", "tool that waits", "suspended run"]) {
@@ -173,6 +178,18 @@ test("the inbox is light, and no page asks another server", async (t) => {
   const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
   assert.ok(bytes <= MAX_BYTES, `${bytes} bytes`);
   visitor.assertQuiet();
+});
+
+test("no page weighs too much, with its style and its script", async () => {
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  for (const [name, path] of Object.entries(pages)) {
+    const { body } = await server.ask(path, { headers: { cookie } });
+    const assets = [...new Set([...body.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, asset]) => asset))];
+    assert.equal(assets.length, 3, name);
+    const bodies = await Promise.all(assets.map(async (asset) => (await server.ask(asset)).body));
+    const bytes = [body, ...bodies].reduce((sum, part) => sum + gzipSync(part).length, 0);
+    assert.ok(bytes <= MAX_PAGE_BYTES, `${name}: ${bytes} bytes`);
+  }
 });
 
 test("a verification that passed is no failed run", async (t) => {

@@ -3,7 +3,7 @@
 // Invariant: all texts are constant, so that pages differ between two stores in times, identifiers of runs and measurements alone.
 
 import assert from "node:assert/strict";
-import { Store } from "./support.mjs";
+import { POLICY, Store } from "./support.mjs";
 
 const LONG_NAME = "converts_the_prices_of_a_catalogue_between_currencies_every_hour";
 const JAPANESE =
@@ -34,7 +34,7 @@ const PRICES = {
 
 /** Fills a store, starts its page, and returns the addresses of its pages by name. */
 export async function serveSample(scope, options = {}) {
-  const store = new Store(scope);
+  const store = new Store(scope, `${POLICY}[audit]\nreceipts = true\n`);
   const average = {
     description: "Averages numbers",
     code: "export const execute = ({ numbers }: { numbers: number[] }) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;\n",
@@ -55,7 +55,8 @@ export async function serveSample(scope, options = {}) {
   await store.lines(["approvals", "grant", "convert_prices", "--yes"]);
   const prices = JSON.stringify({ prices: [100, 250], rate: 0.0067 });
   await store.lines(["run", "convert_prices", prices]);
-  await store.lines(["run", "average", '{"numbers": [1.5, 2.5, 4.25]}']);
+  await store.lines(["run", "average", '{"numbers": [1.5, 2.5, 4.25]}', "--tokens-saved", "1200"]);
+  await store.lines(["run", "average", '{"numbers": [3, 4]}', "--tokens-saved", "800"]);
   assert.notEqual((await store.run(["run", "average", '{"numbers": 1}'])).status, 0);
   assert.notEqual((await store.run(["run", "wait_for_it", '{"ms": 1}'])).status, 0);
   const [suspended] = await store.lines(["run", "convert_prices", prices, "--suspend"]);
@@ -74,7 +75,12 @@ export async function serveSample(scope, options = {}) {
     code: `export const execute = () => setTimeout(() => "${"x".repeat(1_000)}", 1);\n`,
   });
   assert.equal(LONG_NAME.length, 64);
-  const runs = await store.lines(["audit", "--tool", approvedId, "--action", "run_dynamic_tool"]);
+  const runsOf = async (id) => {
+    const lines = await store.lines(["audit", "--tool", id, "--action", "run_dynamic_tool"]);
+    return lines.filter(({ details }) => details.outcome === "returned").map(({ details }) => details.run);
+  };
+  const [run] = await runsOf(approvedId);
+  const [later, earlier] = await runsOf(averageId);
   const pages = {
     inbox: "/",
     "tool that waits": `/tools/${changedId}`,
@@ -86,8 +92,13 @@ export async function serveSample(scope, options = {}) {
     "search without a result": "/tools?q=xylophone",
     runs: "/runs",
     "runs of a tool": `/runs?tool=${averageId}&end=failed`,
-    run: `/runs/${runs[0].details.run}`,
+    run: `/runs/${run}`,
+    "two runs": `/runs/${later}?with=${earlier}`,
     "suspended run": `/suspended/${suspended.run}`,
+    ledger: "/ledger",
+    "ledger of a tool": `/ledger?days=7&tool=${averageId}`,
+    playground: "/playground",
+    "playground with a tool": `/playground?tool=${changedId}`,
     "no such page": "/no-such-page",
     "no such tool": "/tools/no_such_tool",
   };

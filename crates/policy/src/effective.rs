@@ -40,6 +40,7 @@ impl Policy {
         settings.push(setting("audit.contents", &self.contents, |contents| {
             toml_string(if contents == AuditContents::Verbatim { "verbatim" } else { "digests" })
         }));
+        settings.push(setting("audit.receipts", &self.keeps_receipts, |keeps| keeps.to_string()));
         settings.push(setting("audit.required", &self.on_audit_failure, |when| {
             (when == OnAuditFailure::Refuse).to_string()
         }));

@@ -65,6 +65,7 @@ pub struct PolicyFile {
     pub(super) failures: Option<Sourced<u64>>,
     pub(super) repetitions: Option<Sourced<u64>>,
     pub(super) contents: Option<Sourced<AuditContents>>,
+    pub(super) keeps_receipts: Option<Sourced<bool>>,
     pub(super) on_audit_failure: Option<Sourced<OnAuditFailure>>,
     pub(super) approval: Option<Sourced<ApprovalMode>>,
     pub(super) reserved: Vec<Sourced<ToolName>>,
@@ -163,6 +164,7 @@ impl PolicyParser<'_> {
                 RawContents::Digests => AuditContents::Digests,
                 RawContents::Verbatim => AuditContents::Verbatim,
             }),
+            keeps_receipts: self.sourced(form.audit.receipts.as_ref(), |keeps| keeps),
             on_audit_failure: self.sourced(form.audit.required.as_ref(), |required| {
                 if required { OnAuditFailure::Refuse } else { OnAuditFailure::Run }
             }),

@@ -105,6 +105,7 @@ pub struct Policy {
     failures: Effective<u64>,
     repetitions: Effective<u64>,
     contents: Effective<AuditContents>,
+    keeps_receipts: Effective<bool>,
     on_audit_failure: Effective<OnAuditFailure>,
     approval: Effective<ApprovalMode>,
     reserved: Vec<Sourced<ToolName>>,
@@ -133,6 +134,7 @@ impl Default for Policy {
             failures: Effective::built_in(DEFAULT_REFLECTION_THRESHOLD),
             repetitions: Effective::built_in(DEFAULT_REFLECTION_THRESHOLD),
             contents: Effective::built_in(AuditContents::default()),
+            keeps_receipts: Effective::built_in(false),
             on_audit_failure: Effective::built_in(OnAuditFailure::default()),
             approval: Effective::built_in(ApprovalMode::default()),
             reserved: Vec::new(),
@@ -181,6 +183,7 @@ impl Policy {
         self.duplicates.apply(file.duplicates.as_ref(), |what| what as u64);
         self.tools.apply(file.tools.as_ref(), |tools| tools);
         self.contents.apply(file.contents.as_ref(), |contents| u64::from(contents == AuditContents::Verbatim));
+        self.keeps_receipts.apply(file.keeps_receipts.as_ref(), u64::from);
         self.on_audit_failure.apply(file.on_audit_failure.as_ref(), |when| when as u64);
         self.approval.apply(file.approval.as_ref(), |mode| mode as u64);
         self.reserved.extend(file.reserved);
@@ -364,6 +367,12 @@ impl Policy {
     #[must_use]
     pub const fn contents(&self) -> AuditContents {
         self.contents.value
+    }
+
+    /// Returns whether the store keeps a receipt of each run of a tool.
+    #[must_use]
+    pub const fn keeps_receipts(&self) -> bool {
+        self.keeps_receipts.value
     }
 
     /// Returns what to do with a run that cannot be recorded.

@@ -167,6 +167,9 @@ pub(super) struct RawAudit {
     /// The recorded form of parameters and results.
     #[schemars(with = "RawContents", extend("default" = "digests"))]
     pub(super) contents: Option<Spanned<RawContents>>,
+    /// Whether the store keeps a receipt of each run: all that the tool was given and returned.
+    #[schemars(with = "bool", extend("default" = false))]
+    pub(super) receipts: Option<Spanned<bool>>,
     /// Whether a run is refused if it cannot be recorded.
     #[schemars(with = "bool", extend("default" = true))]
     pub(super) required: Option<Spanned<bool>>,

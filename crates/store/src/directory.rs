@@ -32,7 +32,7 @@ use crate::error::{Fault, Reason};
 
 /// The store format that this version reads and writes. Older formats are upgraded if the store can
 /// be written.
-pub(crate) const FORMAT: u32 = 7;
+pub(crate) const FORMAT: u32 = 8;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
 /// Only the owner reads what tools and their users wrote.

@@ -75,8 +75,9 @@ pub use maintenance::{
 pub use nonces::{NonceUse, Nonces};
 pub use notice::{Notice, emit_notice, set_notice_handler};
 pub use runs::{
-    ActiveRun, FinishedRun, InterruptedRun, ListedRecord, PAYLOAD_LIMIT, PLAN_KIND, Percentiles, RUN_KIND, Record,
-    RecordError, RecordPosition, RunId, RunIdError, Runs, ToolCosts, ToolUsage, UsageEvent,
+    ActiveRun, DailyUsage, FinishedRun, InterruptedRun, ListedRecord, PAYLOAD_LIMIT, PLAN_KIND, Percentiles,
+    RECEIPT_KIND, RUN_KIND, ReceiptLimits, Record, RecordError, RecordPosition, RunId, RunIdError, Runs, ToolCosts,
+    ToolUsage, UsageEvent, UsageTotals,
 };
 pub use store::Store;
 pub use suspended::{SUSPENDED_LIMIT, SuspendError, Suspended, SuspendedRow};

@@ -2,12 +2,13 @@
 //!
 //! Reading order: [`run_id`] identifies a run, [`journal`] survives its process, [`active`] starts,
 //! finishes and recovers it, [`flush`] moves finished runs into the index, where [`records`],
-//! [`usage`] and [`costs`] read them.
+//! [`usage`], [`daily_usage`] and [`costs`] read them.
 //!
 //! Invariant: a started run ends up with exactly one run record and one audit line.
 
 mod active;
 pub(crate) mod costs;
+pub(crate) mod daily_usage;
 mod flush;
 mod journal;
 mod pending;
@@ -18,9 +19,10 @@ mod usage_event;
 
 pub use active::{ActiveRun, FinishedRun, InterruptedRun};
 pub use costs::ToolCosts;
+pub use daily_usage::{DailyUsage, UsageTotals};
 pub use journal::PAYLOAD_LIMIT;
 pub use pending::RecordError;
-pub use records::{ListedRecord, PLAN_KIND, RUN_KIND, Record, RecordPosition};
+pub use records::{ListedRecord, PLAN_KIND, RECEIPT_KIND, RUN_KIND, ReceiptLimits, Record, RecordPosition};
 pub use run_id::{RunId, RunIdError};
 pub use usage::{Percentiles, ToolUsage};
 pub use usage_event::UsageEvent;

@@ -153,6 +153,7 @@ pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, FunctionResp
 pub use operations::adopt::{AdoptError, AdoptedTool, Adoption};
 pub use operations::approvals::{ApprovalError, ApprovalResult, PendingTool};
 pub use operations::async_run::RunHandle;
+pub use operations::call_graph::{CallGraph, GraphCaller};
 pub use operations::cost_report::{CostReportLine, CostTotals};
 pub use operations::create::{CreateError, CreateResult};
 pub use operations::decide::{DEFAULT_DECISION_TIMEOUT, DecideOptions};

@@ -5,6 +5,7 @@
 pub(crate) mod adopt;
 pub(crate) mod approvals;
 pub(crate) mod async_run;
+pub(crate) mod call_graph;
 #[cfg(feature = "proof")]
 mod candidates;
 pub(crate) mod cost_report;

@@ -41,6 +41,11 @@ impl Parts {
         self.store.as_deref().ok_or_else(|| Fault::ReadOnly { path: message!("a toolbox without a store") })
     }
 
+    /// Whether the store keeps a receipt of each run.
+    pub(crate) fn keeps_receipts(&self) -> bool {
+        self.store.is_some() && self.admission.policy().keeps_receipts()
+    }
+
     /// Loads a stored tool, checks it against its identifier, and analyses it; once in this process.
     pub(crate) fn load_tool(&self, entry: &Entry) -> Result<Arc<LoadedTool>, Fault> {
         self.runtime.load_tool(self.require_store()?, entry)

@@ -32,10 +32,10 @@ pub use replay::{ReplayDifference, ReplayOptions, ReplayResult, VersionPolicy};
 pub use signature::ReceiptKey;
 
 pub(crate) use recording::{ReceiptRecording, signer_of};
-pub(crate) use replay::replay;
+pub(crate) use replay::{replay, replay_profiled};
 pub(crate) use signature::ReceiptSigner;
 
-use format::{HostCallTrace, ReceiptContents};
+use format::{HostCallTrace, ReceiptContents, RecordedOutcome};
 use signature::ReceiptSignature;
 
 /// The version of the receipt format.
@@ -124,6 +124,42 @@ impl Receipt {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.document.run.tool.source
+    }
+
+    /// Returns the name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.document.run.tool.name
+    }
+
+    /// Returns the parameters that the tool got, as JSON text.
+    #[must_use]
+    pub fn parameters(&self) -> &str {
+        &self.document.run.parameters
+    }
+
+    /// Returns the result as JSON text, if the tool returned a value.
+    #[must_use]
+    pub fn result(&self) -> Option<&str> {
+        match &self.document.run.result.outcome {
+            RecordedOutcome::Returned(value) => value.as_deref(),
+            RecordedOutcome::Threw { .. } | RecordedOutcome::Stopped { .. } => None,
+        }
+    }
+
+    /// Returns why the tool did not return, as text.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        match &self.document.run.result.outcome {
+            RecordedOutcome::Returned(_) => None,
+            RecordedOutcome::Threw { name, message, stack, .. } => Some(format!("{name}: {message}\n{stack}")),
+            RecordedOutcome::Stopped { code, message } => Some(format!("{code}: {message}")),
+        }
+    }
+
+    /// Returns the lines of the console.
+    pub fn console(&self) -> impl Iterator<Item = &str> {
+        self.document.run.result.logs.iter().map(|log| &*log.text)
     }
 
     /// Returns whether the receipt contains the host's answers. If they were too large, the run

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
+use toolcell_analysis::Finding;
 use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
@@ -31,6 +32,7 @@ use crate::jail::Confinement;
 use crate::operations::adopt::{self, AdoptError, AdoptedTool};
 use crate::operations::approvals::{self, ApprovalError, ApprovalResult, PendingTool};
 use crate::operations::async_run::{self, RunHandle};
+use crate::operations::call_graph::{self, CallGraph};
 use crate::operations::cost_report::{self, CostReportLine};
 use crate::operations::create::{self, CreateError, CreateResult};
 use crate::operations::decide::{self, DecideOptions};
@@ -56,6 +58,7 @@ use crate::operations::search::{self, Hit, SearchError};
 use crate::operations::servers::{self, ServerError, ServerLogin, ServerLoginState, ServerLogout};
 use crate::operations::show::{self, ShowError, ToolDetails};
 use crate::operations::suspend::{self, RunOutcome};
+use crate::operations::types;
 #[cfg(feature = "proof")]
 use crate::operations::verify::{self, VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 use crate::parts::Parts;
@@ -997,6 +1000,26 @@ impl Toolbox {
         replay(&self.parts.runtime, receipt, options)
     }
 
+    /// Replays a run as [`Toolbox::replay`] does, and returns its fuel profile.
+    ///
+    /// # Errors
+    /// As [`Toolbox::replay`].
+    pub fn profile_replay(
+        &self,
+        receipt: &Receipt,
+        options: &ReplayOptions,
+    ) -> Result<(ReplayResult, Profile), ReplayError> {
+        profile::profile_replay(&self.parts, receipt, options)
+    }
+
+    /// Returns the receipt that the store keeps of a run, if the policy says so (`audit.receipts`).
+    ///
+    /// # Errors
+    /// The store's I/O errors, and `integrity`: the receipt is damaged.
+    pub fn receipt_of_run(&self, run: RunId) -> Result<Option<Receipt>, Fault> {
+        runs::receipt(&self.parts, run)
+    }
+
     /// Runs a stored tool as [`Toolbox::run`] does, and returns its fuel profile.
     ///
     /// # Errors
@@ -1049,6 +1072,12 @@ impl Toolbox {
         profile::profile_draft(&self.parts, draft, params, budget, run, precheck)
     }
 
+    /// Returns what a type checker says about code that is not stored; empty if there is none. It may use what the policy grants to
+    /// drafts.
+    pub fn type_errors(&self, draft: &Draft) -> Vec<Finding> {
+        types::check_draft(&self.parts, draft)
+    }
+
     /// Returns the costs and savings of each tool that a name refers to, oldest first. The cost of
     /// a tool is part of its metadata, and unknown if that is damaged.
     ///
@@ -1056,6 +1085,22 @@ impl Toolbox {
     /// The store's I/O errors.
     pub fn cost_report(&self) -> Result<Vec<CostReportLine>, Fault> {
         cost_report::cost_report(&self.parts)
+    }
+
+    /// Returns the costs and savings of one tool.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn cost_report_of(&self, tool: &Entry) -> Result<CostReportLine, Fault> {
+        cost_report::cost_report_of(&self.parts, tool)
+    }
+
+    /// Returns who called a tool, and which tools it called, in its latest runs.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn call_graph(&self, tool: ToolId) -> Result<CallGraph, Fault> {
+        call_graph::call_graph(&self.parts, tool)
     }
 
     /// Returns the pending approvals, newest first.

@@ -12,6 +12,7 @@ use toolcell_i18n::{Lang, message};
 
 use crate::access::Access;
 use crate::feed::ChangeFeed;
+use crate::flame_graphs::FlameGraphs;
 use crate::source::{CurrentToolbox, PageError, ToolboxSource};
 
 /// The maximum length of a reason, in characters.
@@ -28,6 +29,12 @@ pub(crate) struct App {
     /// Cancels the runs that a person continued, when the server ends.
     pub(crate) cancel: CancelToken,
     pub(crate) feed: ChangeFeed,
+    /// The flame graphs of the last runs in the playground.
+    pub(crate) flame_graphs: FlameGraphs,
+    /// The runs and replays that may still begin. Each keeps a thread busy, and pages and decisions need threads, too.
+    pub(crate) runs: Semaphore,
+    /// Held while code is checked, of which the last one matters alone.
+    pub(crate) checks: Semaphore,
     /// The event streams that may still be opened.
     pub(crate) streams: Arc<Semaphore>,
     /// Cancelled when all event streams have to end.
@@ -101,6 +108,24 @@ impl App {
         let tags = wanted.split(',').map(|range| range.split([';', '-']).next().unwrap_or_default().trim());
         let known = tags.filter_map(|tag| Lang::ALL.into_iter().find(|lang| lang.name().eq_ignore_ascii_case(tag)));
         known.into_iter().next().unwrap_or(self.lang)
+    }
+}
+
+/// Tells that as many runs as there may be are under way.
+pub(crate) fn too_many_runs() -> PageError {
+    PageError {
+        code: ErrorCode::Busy,
+        message: message!("other runs of this page are under way"),
+        hint: message!("wait for them, or cancel one, and try again"),
+    }
+}
+
+/// Cancels a run when the request that asked for it is gone: its result would reach no one.
+pub(crate) struct CancelOnDrop(pub(crate) CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

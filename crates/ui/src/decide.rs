@@ -20,7 +20,8 @@ use crate::pages;
 use crate::source::{PageError, ToolboxSource};
 
 /// The fields of a decision.
-const FIELDS: FormNames = FormNames { required: &["shown", "action"], optional: &["reason"], repeated: "grant" };
+const FIELDS: FormNames =
+    FormNames { required: &["shown", "action"], optional: &["reason"], repeated: "grant", prefix: None };
 
 /// Decides about a tool, and returns to the inbox.
 pub(crate) async fn decide(

@@ -8,12 +8,18 @@ use axum::http::HeaderMap;
 
 use crate::access::Access;
 
+/// The maximum number of fields whose names are not known before, and of values of the field that is repeated.
+const MAX_PREFIXED: usize = 1_000;
+const MAX_REPEATED: usize = 1_000;
+
 /// The fields of a form.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     fields: BTreeMap<String, String>,
     /// The values of the field that may occur several times.
     pub(crate) many: Vec<String>,
+    /// The values of fields whose names are not known before, by the rest of the name.
+    pub(crate) prefixed: BTreeMap<String, String>,
 }
 
 /// The names of the fields of a form, besides its token.
@@ -25,6 +31,8 @@ pub(crate) struct FormNames {
     pub(crate) optional: &'static [&'static str],
     /// The field that occurs any number of times.
     pub(crate) repeated: &'static str,
+    /// What the names of other fields begin with, if there are such.
+    pub(crate) prefix: Option<&'static str>,
 }
 
 /// Why a form is not used.
@@ -52,9 +60,9 @@ impl Form {
     }
 
     fn parse_fields(body: &[u8], names: &FormNames) -> Option<(Self, String)> {
-        let FormNames { required, optional, repeated } = names;
+        let FormNames { required, optional, repeated, prefix } = names;
         let pairs: Vec<(String, String)> = serde_urlencoded::from_bytes(body).ok()?;
-        let mut form = Self { fields: BTreeMap::new(), many: Vec::new() };
+        let mut form = Self { fields: BTreeMap::new(), many: Vec::new(), prefixed: BTreeMap::new() };
         let mut token = None;
         for (name, value) in pairs {
             let is_again = match &*name {
@@ -66,11 +74,17 @@ impl Form {
                 name if required.contains(&name) || optional.contains(&name) => {
                     form.fields.insert(name.to_owned(), value).is_some()
                 }
-                _ => true,
+                name => match prefix.and_then(|prefix| name.strip_prefix(prefix)) {
+                    Some(rest) => form.prefixed.insert(rest.to_owned(), value).is_some(),
+                    None => true,
+                },
             };
             if is_again {
                 return None;
             }
+        }
+        if form.prefixed.len() > MAX_PREFIXED || form.many.len() > MAX_REPEATED {
+            return None;
         }
         let is_complete = required.iter().all(|name| form.fields.contains_key(*name));
         Some((form, token?)).filter(|_| is_complete)
@@ -88,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_form_has_each_field_once_and_no_other() {
-        let names = FormNames { required: &["shown", "action"], optional: &["reason"], repeated: "grant" };
+        let names =
+            FormNames { required: &["shown", "action"], optional: &["reason"], repeated: "grant", prefix: None };
         let parse = |body: &str| Form::parse_fields(body.as_bytes(), &names);
         let (form, token) = parse("form_token=t&shown=d&grant=net%3Da.example&grant=timers&action=grant").unwrap();
         assert_eq!((form.one("action"), form.one("shown"), &*token), ("grant", "d", "t"));
@@ -107,5 +122,15 @@ mod tests {
         ] {
             assert_eq!(parse(broken), None, "{broken}");
         }
+        let names = FormNames { prefix: Some("p."), ..names };
+        let parse = |fields: &str| {
+            let body = format!("form_token=t&shown=d&action=run&{fields}");
+            Form::parse_fields(body.as_bytes(), &names).map(|(form, _)| form.prefixed)
+        };
+        assert_eq!(
+            parse("p.a=1&p.=2").unwrap().into_iter().collect::<Vec<_>>(),
+            [(String::new(), "2".to_owned()), ("a".to_owned(), "1".to_owned())]
+        );
+        assert_eq!((parse("p.a=1&p.a=2"), parse("q.a=1")), (None, None));
     }
 }

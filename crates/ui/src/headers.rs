@@ -25,7 +25,8 @@ const OTHERS: [(&str, &str); 4] = [
 /// Adds the headers to an answer.
 pub(crate) async fn secure(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // An image of a drawing has a policy of its own.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     for (name, value) in OTHERS {

@@ -6,13 +6,19 @@
 
 mod difference;
 mod source;
+mod sparkline;
 
 use jiff::Timestamp;
 use maud::{Markup, html};
 use toolcell::{escape_for_display, is_hidden_char};
+use toolcell_i18n::{Lang, tr};
 
 pub(crate) use difference::difference;
 pub(crate) use source::{SourceNotes, source};
+pub(crate) use sparkline::sparkline;
+
+/// The maximum number of characters shown of a long text.
+const MAX_SHOWN_CHARS: usize = 20_000;
 
 /// Shows a text of another party.
 pub(crate) fn text(text: &str) -> Markup {
@@ -40,6 +46,17 @@ pub(crate) fn prose(sentence: &str) -> Markup {
     html! {
         @for (at, piece) in sentence.split('`').enumerate() {
             @if at % 2 == 1 { code { (text(piece)) } } @else { (text(piece)) }
+        }
+    }
+}
+
+/// Shows a text of another party, the beginning of a long one.
+pub(crate) fn long_text(whole: &str, label: &str, lang: Lang) -> Markup {
+    let beginning: String = whole.chars().take(MAX_SHOWN_CHARS).collect();
+    html! {
+        pre.result tabindex="0" role="group" aria-label=(label) { (text(&beginning)) }
+        @if beginning.len() < whole.len() {
+            p.quiet { (tr!(lang, "The first {shown} of {all} characters are shown.", shown = grouped(MAX_SHOWN_CHARS as u64), all = grouped(whole.chars().count() as u64))) }
         }
     }
 }

@@ -3,7 +3,10 @@
 //! Invariant: a page reads the store on a blocking thread, shows a bounded number of rows, and changes nothing when it is asked for.
 
 pub(crate) mod inbox;
+pub(crate) mod ledger;
 pub(crate) mod library;
+pub(crate) mod playground;
+mod profile;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod suspended;
@@ -22,7 +25,7 @@ use toolcell::{Capabilities, escape_for_display};
 use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use crate::app::{App, Visit};
-use crate::assets;
+use crate::assets::{self, Asset};
 use crate::form::FormRefusal;
 use crate::markup::prose;
 use crate::source::PageError;
@@ -33,6 +36,8 @@ pub(crate) enum Section {
     Inbox,
     Tools,
     Runs,
+    Ledger,
+    Playground,
 }
 
 /// What a page watches for changes; the script reads it.
@@ -73,6 +78,8 @@ impl Page {
                         (link(Section::Inbox, "./", tr!(lang, "Inbox")))
                         (link(Section::Tools, "tools", tr!(lang, "Tools")))
                         (link(Section::Runs, "runs", tr!(lang, "Runs")))
+                        (link(Section::Ledger, "ledger", tr!(lang, "Ledger")))
+                        (link(Section::Playground, "playground", tr!(lang, "Playground")))
                     }
                     span.person { (tr!(lang, "You decide as {person}", person = visit.person)) }
                 }
@@ -99,7 +106,13 @@ impl Page {
                 }
             }
         };
-        document(lang, &self.title, status, Some(&visit.base), &body)
+        // Each script has that of all pages in it.
+        let script = match self.section {
+            Some(Section::Ledger) => assets::LEDGER_SCRIPT,
+            Some(Section::Playground) => assets::PLAYGROUND_SCRIPT,
+            _ => assets::SCRIPT,
+        };
+        document(lang, &self.title, status, Some((&visit.base, script)), &body)
     }
 }
 
@@ -116,19 +129,19 @@ fn keys(lang: Lang) -> [(&'static str, &'static str); 8] {
     ]
 }
 
-/// Writes a document.
-fn document(lang: Lang, title: &str, status: StatusCode, base: Option<&str>, body: &Markup) -> Response {
+/// Writes a document. `page` is the path below which all pages are, and the script of this one.
+fn document(lang: Lang, title: &str, status: StatusCode, page: Option<(&str, Asset)>, body: &Markup) -> Response {
     let document = html! {
         (DOCTYPE)
         html lang=(lang.name()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                @if let Some(base) = base { base href=(base); }
+                @if let Some((base, _)) = page { base href=(base); }
                 title { (escape_for_display(title)) " · Toolcell" }
-                link rel="icon" href=(assets::ICON.path());
-                link rel="stylesheet" href=(assets::STYLE.path());
-                script src=(assets::SCRIPT.path()) type="module" {}
+                link rel="icon" href=(assets::ICON.path);
+                link rel="stylesheet" href=(assets::STYLE.path);
+                @if let Some((_, script)) = page { script src=(script.path) type="module" {} }
             }
             (body)
         }
@@ -157,16 +170,15 @@ pub(crate) fn failed(visit: &Visit, error: &PageError) -> Response {
 /// Tells why a form was not used.
 pub(crate) fn refused_form(visit: &Visit, refusal: FormRefusal) -> Response {
     let (status, message) = match refusal {
-        FormRefusal::Incomplete => (StatusCode::BAD_REQUEST, message!("the form is incomplete: nothing was decided")),
-        FormRefusal::Foreign => (
-            StatusCode::FORBIDDEN,
-            message!("the decision does not come from a page of this server: nothing was decided"),
-        ),
+        FormRefusal::Incomplete => (StatusCode::BAD_REQUEST, message!("the form is incomplete: nothing was done")),
+        FormRefusal::Foreign => {
+            (StatusCode::FORBIDDEN, message!("the form does not come from a page of this server: nothing was done"))
+        }
     };
-    problem(visit, status, &message, &message!("go back to the page, reload it, and decide there"))
+    problem(visit, status, &message, &message!("go back to the page, reload it, and send the form again"))
 }
 
-/// Tells a browser without access how it gets access, and nothing else.
+/// Tells a browser without access how it gets access, or why a request is not answered, and nothing else.
 pub(crate) fn refusal(lang: Lang, status: StatusCode, message: &Message, hint: &Message) -> Response {
     let body = html! {
         body {
@@ -176,7 +188,12 @@ pub(crate) fn refusal(lang: Lang, status: StatusCode, message: &Message, hint: &
             }
         }
     };
-    document(lang, tr!(lang, "No access"), status, None, &body)
+    let is_without_access = matches!(
+        status,
+        StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::MISDIRECTED_REQUEST
+    );
+    let title = if is_without_access { tr!(lang, "No access") } else { tr!(lang, "Not done") };
+    document(lang, title, status, None, &body)
 }
 
 /// Sends a browser that got access to the pages. A redirect would not do: after a click on another site, a browser sends the cookie
@@ -189,7 +206,7 @@ pub(crate) fn entrance(lang: Lang, base: &str) -> Response {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content={ "0; url=" (base) };
                 title { "Toolcell" }
-                link rel="stylesheet" href=(assets::STYLE.path());
+                link rel="stylesheet" href=(assets::STYLE.path);
             }
             body { main #main { p { a href=(base) { (tr!(lang, "Inbox")) } } } }
         }
@@ -199,7 +216,7 @@ pub(crate) fn entrance(lang: Lang, base: &str) -> Response {
 
 /// Answers a path that there is not.
 pub(crate) async fn not_found(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let hint = message!("the pages are the inbox, the tools and the runs");
+    let hint = message!("the pages are the inbox, the tools, the runs, the ledger and the playground");
     problem(&app.visit(&headers), StatusCode::NOT_FOUND, &message!("there is no such page"), &hint)
 }
 
@@ -212,7 +229,7 @@ fn no_default_button() -> Markup {
 /// Parses a query, or tells that it is invalid.
 fn query_of<T>(query: Result<Query<T>, QueryRejection>, visit: &Visit) -> Result<T, Box<Response>> {
     query.map(|Query(query)| query).map_err(|_| {
-        let hint = message!("start from the inbox, the tools or the runs");
+        let hint = message!("start from the inbox");
         Box::new(problem(visit, StatusCode::BAD_REQUEST, &message!("the address of the page is invalid"), &hint))
     })
 }

@@ -15,7 +15,6 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode};
-use axum::response::IntoResponse as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -28,24 +27,30 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolcell::CancelToken;
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, message};
 
 use crate::access::Access;
 use crate::app::App;
 use crate::feed::ChangeFeed;
+use crate::flame_graphs::FlameGraphs;
 use crate::routes::{KnownConnection, routes};
 use crate::source::ToolboxSource;
+use crate::{headers, pages};
 
 /// The maximum number of open connections. A browser opens six for each page at most.
 const MAX_CONNECTIONS: usize = 512;
+/// The maximum number of runs and replays at once. A browser opens six connections to a server, and pages need some of them.
+const MAX_RUNS: usize = 2;
 /// The maximum number of open event streams.
 const MAX_STREAMS: usize = 200;
 /// The time to receive a request head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time to receive a form, which is read before anything else is done.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum size of a form, in bytes.
-const MAX_FORM_BYTES: usize = 256 << 10;
+/// The maximum size of a form, in bytes: a source of 64 KiB takes up to 600 KiB as it is sent, and examples come with it.
+const MAX_FORM_BYTES: usize = 2 << 20;
+/// The maximum size of a form without access, which is refused whatever it holds.
+const MAX_UNAUTHENTICATED_FORM_BYTES: usize = 64 << 10;
 /// The time to answer a request: a suspended run that a person continues may take as long as any run.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(12);
 /// The longest request head, in bytes.
@@ -116,6 +121,9 @@ pub fn serve(config: UiConfig, ready: impl FnOnce(&str)) -> Result<(), UiError> 
             decisions: Arc::default(),
             cancel: CancelToken::new(),
             feed,
+            flame_graphs: FlameGraphs::default(),
+            runs: Semaphore::new(MAX_RUNS),
+            checks: Semaphore::new(1),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             closing: CancellationToken::new(),
             person,
@@ -124,7 +132,8 @@ pub fn serve(config: UiConfig, ready: impl FnOnce(&str)) -> Result<(), UiError> 
         });
         let ended = end_signal().map_err(UiError::Start)?;
         ready(&format!("http://{bound}/open?key={key}"));
-        let server = Server { routes: routes(&app), closing: app.closing.clone(), open: TaskTracker::new() };
+        let closing = app.closing.clone();
+        let server = Server { routes: routes(&app), app: Arc::clone(&app), closing, open: TaskTracker::new() };
         tokio::select! {
             () = ended => {}
             () = server.accept(&listener) => {}
@@ -155,6 +164,7 @@ fn end_signal() -> io::Result<impl Future<Output = ()>> {
 
 struct Server {
     routes: Router,
+    app: Arc<App>,
     closing: CancellationToken,
     open: TaskTracker,
 }
@@ -166,7 +176,7 @@ impl Server {
         while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let connection = serve_connection(stream, self.routes.clone(), self.closing.clone());
+                    let connection = serve_connection(stream, self.routes.clone(), Arc::clone(&self.app));
                     self.open.spawn(async move {
                         connection.await;
                         drop(permit);
@@ -182,27 +192,68 @@ impl Server {
     }
 }
 
-async fn serve_connection(stream: TcpStream, routes: Router, closing: CancellationToken) {
+/// Why a request has no page.
+enum Unanswered {
+    TooLarge { limit: usize },
+    Broken,
+    Unsent,
+    TooSlow,
+}
+
+impl Unanswered {
+    fn to_response(&self, lang: Lang) -> Response<Body> {
+        let (status, message, hint) = match self {
+            Self::TooLarge { limit } => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                message!("the form is larger than {limit} bytes: nothing was done", limit),
+                message!("go back, and send less"),
+            ),
+            Self::Broken => (
+                StatusCode::BAD_REQUEST,
+                message!("the form did not arrive whole: nothing was done"),
+                message!("go back, and send it again"),
+            ),
+            Self::Unsent => (
+                StatusCode::REQUEST_TIMEOUT,
+                message!("the form was not sent in time: nothing was done"),
+                message!("go back, and send it again"),
+            ),
+            Self::TooSlow => (
+                StatusCode::GATEWAY_TIMEOUT,
+                message!("the answer takes too long"),
+                message!("look at the runs: what was begun may still finish"),
+            ),
+        };
+        pages::refusal(lang, status, &message, &hint)
+    }
+}
+
+async fn serve_connection(stream: TcpStream, routes: Router, app: Arc<App>) {
     // If this fails, the connection is gone, and the first read reports it.
     let _ = stream.set_nodelay(true);
     let is_known = Arc::new(AtomicBool::new(false));
-    let knows = Arc::clone(&is_known);
+    let (knows, ending) = (Arc::clone(&is_known), app.closing.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let routes = TowerToHyperService::new(routes.clone());
+        let (routes, app) = (TowerToHyperService::new(routes.clone()), Arc::clone(&app));
         request.extensions_mut().insert(KnownConnection(Arc::clone(&knows)));
         async move {
-            let refused = |status: StatusCode| Ok::<Response<Body>, Infallible>(status.into_response());
             let (head, body) = request.into_parts();
-            let body = match timeout(FORM_TIMEOUT, Limited::new(body, MAX_FORM_BYTES).collect()).await {
-                Ok(Ok(body)) => Body::from(body.to_bytes()),
-                Ok(Err(error)) if error.is::<LengthLimitError>() => return refused(StatusCode::PAYLOAD_TOO_LARGE),
-                Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST),
-                Err(_) => return refused(StatusCode::REQUEST_TIMEOUT),
+            let lang = app.lang_of(&head.headers);
+            let limit =
+                if app.access.has_session(&head.headers) { MAX_FORM_BYTES } else { MAX_UNAUTHENTICATED_FORM_BYTES };
+            let answer = match timeout(FORM_TIMEOUT, Limited::new(body, limit).collect()).await {
+                Ok(Ok(body)) => {
+                    let request = Request::from_parts(head, Body::from(body.to_bytes()));
+                    match timeout(ANSWER_TIMEOUT, routes.call(request)).await {
+                        Ok(Ok(answer)) => return Ok::<Response<Body>, Infallible>(answer),
+                        Err(_) => Unanswered::TooSlow,
+                    }
+                }
+                Ok(Err(error)) if error.is::<LengthLimitError>() => Unanswered::TooLarge { limit },
+                Ok(Err(_)) => Unanswered::Broken,
+                Err(_) => Unanswered::Unsent,
             };
-            match timeout(ANSWER_TIMEOUT, routes.call(Request::from_parts(head, body))).await {
-                Ok(Ok(answer)) => Ok(answer),
-                Err(_) => refused(StatusCode::GATEWAY_TIMEOUT),
-            }
+            Ok(headers::secure(answer.to_response(lang)).await)
         }
     });
     let mut http = http1::Builder::new();
@@ -217,7 +268,7 @@ async fn serve_connection(stream: TcpStream, routes: Router, closing: Cancellati
     tokio::select! {
         _ = connection.as_mut() => return,
         () = stranger => return,
-        () = closing.cancelled() => connection.as_mut().graceful_shutdown(),
+        () = ending.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
 }

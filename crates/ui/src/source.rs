@@ -7,7 +7,8 @@ use axum::http::StatusCode;
 use toolcell::policy::Grants;
 use toolcell::store::{Fault, ListError};
 use toolcell::{
-    ApprovalError, ApprovalPrompt, ReviewError, RunError, RunSuspendError, SearchError, ShowError, Toolbox,
+    ApprovalError, ApprovalPrompt, CreateError, ExecError, JsonError, ParamsError, ReplayError, ReviewError, RunError,
+    RunSuspendError, SearchError, ShowError, Toolbox,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, Message, message};
@@ -91,6 +92,12 @@ impl From<ListError> for PageError {
     }
 }
 
+impl From<JsonError> for PageError {
+    fn from(error: JsonError) -> Self {
+        Self { code: error.code(), message: error.localize(), hint: message!("write the parameters as a JSON object") }
+    }
+}
+
 /// Errors of operations, which have a code, a message and a hint.
 macro_rules! page_errors {
     ($($error:ty),*) => {$(
@@ -102,4 +109,16 @@ macro_rules! page_errors {
     )*};
 }
 
-page_errors!(ApprovalError, Fault, ReviewError, RunError, RunSuspendError, SearchError, ShowError);
+page_errors!(
+    ApprovalError,
+    CreateError,
+    ExecError,
+    Fault,
+    ParamsError,
+    ReplayError,
+    ReviewError,
+    RunError,
+    RunSuspendError,
+    SearchError,
+    ShowError
+);

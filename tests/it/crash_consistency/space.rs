@@ -49,7 +49,7 @@ fn read_state(store: &Path, script: &[StoreOrder]) -> StoreReply {
 fn a_full_disk_keeps_what_was_acknowledged_and_says_so_to_anybody() {
     let Some(disk) = SmallDisk::new() else { return };
     let (store, ballast) = (disk.path().join("store"), disk.path().join("ballast"));
-    std::fs::write(&ballast, vec![0; 200 << 10]).unwrap();
+    std::fs::write(&ballast, vec![0; 180 << 10]).unwrap();
     let script = scripts::puts((0..1_000).map(|n| format!("tool-{n}")));
     let names = scripts::names(&script);
 

@@ -26,7 +26,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
          `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`, `external_tools`, `flows`, `declassify`, \
          `servers`, `types`)",
     );
-    check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (known: `contents`, `required`)");
+    check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (known: `contents`, `receipts`, `required`)");
     check(
         "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
         "4:1: `hooks` has no `\\u{1b}[31m` (known: `name`, `command`, `tool`, `protocol`, `when`, `timeout_ms`, `tools`, `env`)",
@@ -40,12 +40,12 @@ fn a_problem_is_told_in_the_language_of_the_reader() {
     assert_eq!(
         in_lang(Lang::Ja),
         "2:8: `limits.fuel` は文字列ですが、整数でなければなりません\n\
-         4:1: `audit` に `verbatim` という項目はありません (使えるもの: `contents`、`required`)"
+         4:1: `audit` に `verbatim` という項目はありません (使えるもの: `contents`、`receipts`、`required`)"
     );
     assert_eq!(
         in_lang(Lang::Zh),
         "2:8: `limits.fuel` 是字符串，必须是整数\n\
-         4:1: `audit` 中没有 `verbatim`（可用：`contents`、`required`）"
+         4:1: `audit` 中没有 `verbatim`（可用：`contents`、`receipts`、`required`）"
     );
 }
 

@@ -84,6 +84,10 @@ fn a_project_asks_more_often_and_records_less_of_what_is_secret() {
     check(&required(false), "", "audit.required", "false (user U:2)");
     check(&required(false), &required(true), "audit.required", "true (project P:2)");
     check("", &required(false), "audit.required", "true (built-in); not false (project P:2)");
+    let receipts = |keeps: bool| format!("[audit]\nreceipts = {keeps}");
+    check(&receipts(true), "", "audit.receipts", "true (user U:2)");
+    check(&receipts(true), &receipts(false), "audit.receipts", "false (project P:2)");
+    check("", &receipts(true), "audit.receipts", "false (built-in); not true (project P:2)");
 }
 
 #[test]

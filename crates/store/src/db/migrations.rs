@@ -21,6 +21,7 @@ const FORMAT_SCHEMAS: [&str; FORMAT as usize] = [
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
+    include_str!("schema/8.sql"),
 ];
 
 /// Creates all tables in an empty index.
@@ -49,6 +50,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     if before < 3 {
         generation::init(&transaction)?;
     }
+    if before < 8 {
+        fill_format_8(&transaction)?;
+    }
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()
 }
@@ -61,6 +65,24 @@ fn fill_format_2(connection: &Connection) -> rusqlite::Result<()> {
         insert_time(connection, tool, micros)?;
     }
     Ok(())
+}
+
+/// Fills the table of format 8 from the run records, which say nothing about saved tokens. A record that is damaged, or of a time that
+/// no calendar has, is left out, and so is a run that its caller cancelled.
+fn fill_format_8(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "WITH run AS (SELECT record.tool, at, CASE WHEN json_valid(CAST(body AS TEXT)) THEN CAST(body AS TEXT) END AS body \
+                   FROM record WHERE kind = 'run'), \
+               used AS (SELECT at / 86400000 AS day, num, body ->> '$.outcome' AS outcome, \
+                   CAST(max(body ->> '$.used.fuel', 0) AS INTEGER) AS fuel, \
+                   CAST(max(body ->> '$.used.micros', 0) AS INTEGER) AS micros \
+                   FROM run JOIN tool ON tool.id = run.tool \
+                   WHERE body ->> '$.outcome' IN ('returned', 'threw', 'stopped') AND at BETWEEN 0 AND 253402300799999 \
+                   AND coalesce(body ->> '$.code', '') <> 'cancelled') \
+               INSERT OR IGNORE INTO daily_usage (day, tool, runs, failures, fuel, max_fuel, micros) \
+               SELECT day, num, count(*), count(*) FILTER (WHERE outcome <> 'returned'), CAST(min(total(fuel), 9e18) AS INTEGER), \
+                   max(fuel), CAST(min(total(micros), 9e18) AS INTEGER) \
+               FROM used WHERE fuel IS NOT NULL AND micros IS NOT NULL GROUP BY day, num";
+    connection.execute(sql, []).map(|_| ())
 }
 
 /// The total duration of all runs of each tool, in microseconds, estimated from its sketch within

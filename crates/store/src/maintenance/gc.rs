@@ -1,6 +1,6 @@
 //! Garbage collection.
 //!
-//! Invariant: tools that names resolve to, their whole history, receipts, and anything deleted or
+//! Invariant: tools that names resolve to, their whole history, and anything deleted or
 //! recorded recently are kept. First the index drops its rows; then, while no other process writes,
 //! the files that it no longer references are removed. An interrupted collection leaves only
 //! unreferenced files, for the next one to remove.
@@ -19,7 +19,7 @@ use crate::db::{Db, reserve};
 use crate::error::Fault;
 use crate::kv;
 use crate::objects::ObjectName;
-use crate::runs::{PLAN_KIND, RUN_KIND};
+use crate::runs::{PLAN_KIND, RECEIPT_KIND, RUN_KIND};
 use crate::suspended;
 use crate::version::{VersionEvent, read_version};
 
@@ -229,16 +229,16 @@ fn deleted_names(transaction: &Connection, before: Timestamp) -> rusqlite::Resul
     rows.collect()
 }
 
-/// The number of run records and plans from before a time.
+/// The number of run records and plans from before a time. A receipt is a part of its record.
 fn count_old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<u64> {
     let sql = "SELECT count(*) FROM record WHERE kind IN (?, ?) AND at < ?";
     transaction.prepare_cached(sql)?.query_row((RUN_KIND, PLAN_KIND, before.as_millisecond()), |row| row.get(0))
 }
 
-/// Deletes the run records and plans from before a time.
+/// Deletes the run records, receipts and plans from before a time.
 fn delete_old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<usize> {
-    let sql = "DELETE FROM record WHERE kind IN (?, ?) AND at < ?";
-    transaction.prepare_cached(sql)?.execute((RUN_KIND, PLAN_KIND, before.as_millisecond()))
+    let sql = "DELETE FROM record WHERE kind IN (?, ?, ?) AND at < ?";
+    transaction.prepare_cached(sql)?.execute((RUN_KIND, PLAN_KIND, RECEIPT_KIND, before.as_millisecond()))
 }
 
 /// Deletes a name and its tools from the index. Run records stay: they say what happened.
@@ -247,6 +247,7 @@ fn delete_name(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
         "DELETE FROM approval WHERE granted IS NOT 0 AND tool IN (SELECT id FROM tool WHERE folded = ?)",
         "DELETE FROM failure WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM cost WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
+        "DELETE FROM daily_usage WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM ledger WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM found_by WHERE rowid IN (SELECT num FROM tool WHERE folded = ?)",

@@ -49,7 +49,7 @@ struct OrderedVersion {
 
 /// Rows copied from the old index: a query, and the statement that inserts its rows. For data about
 /// a tool, the first column is the tool's identifier.
-const COPIED_ROWS: [(&str, &str); 12] = [
+const COPIED_ROWS: [(&str, &str); 13] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -66,6 +66,10 @@ const COPIED_ROWS: [(&str, &str); 12] = [
     (
         "SELECT id, micros, saved, in_row FROM ledger JOIN tool ON num = tool",
         "INSERT OR IGNORE INTO ledger SELECT num, ?2, ?3, ?4 FROM tool WHERE id = ?1",
+    ),
+    (
+        "SELECT id, day, daily_usage.runs, failures, fuel, max_fuel, micros, saved FROM daily_usage JOIN tool ON num = tool",
+        "INSERT OR IGNORE INTO daily_usage SELECT ?2, num, ?3, ?4, ?5, ?6, ?7, ?8 FROM tool WHERE id = ?1",
     ),
     (
         "SELECT id, successor FROM successor JOIN tool ON num = tool",
@@ -421,6 +425,7 @@ fn copy_rows(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::migrations::create_tables;
     use crate::version::{Scores, VersionEvent};
     use toolcell_tool::{Draft, ToolMetadata, ToolName, ToolSpec};
 
@@ -446,6 +451,16 @@ mod tests {
             .map(|(_, version)| version.description)
             .collect();
         assert_eq!(actual, expect);
+    }
+
+    #[test]
+    fn what_is_copied_fits_the_schema() {
+        let index = Connection::open_in_memory().unwrap();
+        create_tables(&index).unwrap();
+        for (query, insertion) in COPIED_ROWS.iter().chain(&COPIED_IF_INTACT) {
+            let columns = index.prepare(query).unwrap().column_count();
+            assert_eq!(index.prepare(insertion).unwrap().parameter_count(), columns, "{insertion}");
+        }
     }
 
     #[test]

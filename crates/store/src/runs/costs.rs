@@ -49,8 +49,8 @@ impl Runs<'_> {
         self.flush_before_read();
         self.db.index.read(|transaction| {
             let sql = format!(
-                "SELECT {ENTRY_COLUMNS}, coalesce(micros, 0), saved FROM {ENTRY_TABLES} LEFT JOIN ledger ON ledger.tool = num \
-                 WHERE current = 1 ORDER BY num"
+                "SELECT {ENTRY_COLUMNS}, coalesce(micros, 0), saved FROM {ENTRY_TABLES} \
+                 LEFT JOIN ledger ON ledger.tool = num WHERE current = 1 ORDER BY num"
             );
             let mut statement = transaction.prepare_cached(&sql)?;
             let rows = statement.query_map([], |row| {
@@ -58,6 +58,20 @@ impl Runs<'_> {
                 Ok(ToolCosts { entry: Entry::from_row(row)?, time, tokens_saved: row.get(20)? })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The costs of one tool.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn costs_of(&self, entry: &Entry) -> Result<ToolCosts, Fault> {
+        self.flush_before_read();
+        self.db.index.read(|transaction| {
+            let mut statement = transaction.prepare_cached("SELECT micros, saved FROM ledger WHERE tool = ?")?;
+            let row = statement.query_row([entry.num], |row| Ok((Duration::from_micros(row.get(0)?), row.get(1)?)));
+            let (time, tokens_saved) = row.optional()?.unwrap_or_default();
+            Ok(ToolCosts { entry: entry.clone(), time, tokens_saved })
         })
     }
 }
@@ -141,6 +155,6 @@ pub(crate) fn reset_failures(connection: &Connection, num: i64) -> rusqlite::Res
 }
 
 /// Adds two numbers, saturating at the maximum that the index can hold.
-fn saturating_sum(one: u64, other: u64) -> u64 {
+pub(super) fn saturating_sum(one: u64, other: u64) -> u64 {
     one.saturating_add(other).min(i64::MAX.cast_unsigned())
 }

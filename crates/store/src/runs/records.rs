@@ -16,17 +16,29 @@ use crate::error::Fault;
 use super::Runs;
 use super::run_id::RunId;
 
-/// The kind of run records. `gc` collects old run records and old plans; records of other kinds
-/// stay.
+/// The kind of run records. `gc` collects old run records with their receipts, and old plans; records of
+/// other kinds stay.
 pub const RUN_KIND: &str = "run";
 /// The kind of plans: the side effects shown to a person, who can approve them by the hash of the
 /// plan.
 pub const PLAN_KIND: &str = "plan";
 
+/// The kind of receipts that the store keeps of runs.
+pub const RECEIPT_KIND: &str = "run-receipt";
+
+/// How many receipts a store keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceiptLimits {
+    /// The maximum number.
+    pub count: u64,
+    /// The maximum size of all together, in bytes.
+    pub bytes: u64,
+}
+
 /// A stored record: what happened in a run, or evidence of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The kind of record: [`RUN_KIND`], or another word such as `receipt`.
+    /// The kind of record: [`RUN_KIND`], or another word.
     pub kind: String,
     /// The tool; `None` if no tool was found.
     pub tool: Option<ToolId>,
@@ -83,6 +95,20 @@ impl Runs<'_> {
         let hash = blake3::hash(&record.body);
         let record = HashedRecord { hash, run: None, record: record.clone() };
         self.db.index.write(Durability::Unsynced, |transaction| insert(transaction, &record).map(|_| hash))
+    }
+
+    /// Keeps a receipt, and deletes the oldest ones beyond the limits. Returns its hash.
+    ///
+    /// # Errors
+    /// `store-read-only`, or another [`Fault`].
+    pub fn keep_receipt(&self, receipt: &Record, limits: ReceiptLimits) -> Result<Hash, Fault> {
+        let hash = blake3::hash(&receipt.body);
+        let record = HashedRecord { hash, run: None, record: receipt.clone() };
+        self.db.index.write(Durability::Unsynced, |transaction| {
+            insert(transaction, &record)?;
+            delete_oldest_receipts(transaction, limits)?;
+            Ok(hash)
+        })
     }
 
     /// Looks a record up by hash.
@@ -185,6 +211,23 @@ pub(crate) fn insert(
     let run = run.map(RunId::to_bytes);
     let row = (hash.as_bytes(), &record.kind, tool, record.at.as_millisecond(), &record.body, run);
     Ok(transaction.prepare_cached(sql)?.execute(row)? > 0)
+}
+
+/// Deletes the oldest receipts beyond the limits.
+fn delete_oldest_receipts(transaction: &Connection, limits: ReceiptLimits) -> rusqlite::Result<()> {
+    let sql = "SELECT num, octet_length(body) FROM record WHERE kind = 'run-receipt' ORDER BY num DESC";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let (mut count, mut bytes) = (0, 0_u64);
+    while let Some(row) = rows.next()? {
+        (count, bytes) = (count + 1, bytes.saturating_add(row.get(1)?));
+        if count > limits.count || bytes > limits.bytes {
+            let num: i64 = row.get(0)?;
+            let sql = "DELETE FROM record WHERE kind = 'run-receipt' AND num <= ?";
+            return transaction.prepare_cached(sql)?.execute([num]).map(|_| ());
+        }
+    }
+    Ok(())
 }
 
 fn record_from_row(row: &Row<'_>) -> rusqlite::Result<(Hash, Record)> {

@@ -6,6 +6,7 @@ use std::sync::atomic;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::civil::date;
 use toolcell_tool::{Draft, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use super::journal::*;
@@ -388,4 +389,75 @@ fn threads_that_look_at_once_share_what_was_let_go() {
     });
     assert_eq!((closed, world.ended().len()), (100, 100));
     assert_eq!(close(&world, &world.store), []);
+}
+
+#[test]
+fn usage_is_summed_by_day_and_tool() {
+    let world = StoreFixture::new();
+    let (runs, day) = (world.store.runs(), 86_400);
+    let (first, last) = (date(1970, 1, 1), date(1970, 1, 9));
+    let event = |second, fuel, failure: Option<&str>, tokens_saved| UsageEvent {
+        tool: world.tool,
+        at: at(second),
+        failure: failure.map(str::to_owned),
+        fuel,
+        duration: Duration::from_micros(20),
+        tokens_saved,
+    };
+    let events = [
+        event(day, 5, None, Some(3)),
+        event(2 * day - 1, u64::MAX, Some("tool-failed"), Some(100)),
+        event(2 * day, 7, None, None),
+        event(0, 1, None, None),
+    ];
+    for event in events {
+        runs.record_usage(event).unwrap();
+    }
+    let found = runs.usage_by_day(date(1970, 1, 2)..=last, None).unwrap();
+    let totals = |runs, failures, fuel, max_fuel, micros, tokens_saved| UsageTotals {
+        runs,
+        failures,
+        fuel,
+        max_fuel,
+        time: Duration::from_micros(micros),
+        tokens_saved,
+    };
+    let most = i64::MAX.cast_unsigned();
+    let expected = [
+        // A failed run saves nothing. Sums of a period are numbers of 53 bits.
+        DailyUsage { day: date(1970, 1, 2), totals: totals(2, 1, 9_000_000_000_000_000_000, most, 40, Some(3)) },
+        DailyUsage { day: date(1970, 1, 3), totals: totals(1, 0, 7, 7, 20, None) },
+    ];
+    assert_eq!(found, expected);
+    let tool = world.store.catalog().find(&ToolRef::parse("sum").unwrap()).unwrap();
+    assert_eq!(runs.usage_by_day(date(1970, 1, 3)..=last, Some(&tool)).unwrap(), expected[1..]);
+    let expensive = runs.most_expensive(first..=last, 5).unwrap();
+    assert_eq!(expensive, [(tool.clone(), totals(4, 1, 9_000_000_000_000_000_000, most, 80, Some(3)))]);
+    assert_eq!(
+        (runs.most_expensive(date(1970, 1, 4)..=last, 5).unwrap(), runs.most_expensive(first..=last, 0).unwrap()),
+        (vec![], vec![])
+    );
+    assert_eq!(runs.usage_by_day(first..=first, None).unwrap().len(), 1);
+    // The usage of a tool goes with the tool.
+    world.store.catalog().delete(&ToolRef::parse("sum").unwrap(), at(0)).unwrap();
+    world.store.maintenance().collect(at(9), at(9), crate::GcMode::Execute).unwrap();
+    assert_eq!(runs.usage_by_day(first..=last, None).unwrap(), []);
+}
+
+#[test]
+fn the_oldest_receipts_give_way() {
+    let world = StoreFixture::new();
+    let runs = world.store.runs();
+    let receipt = |second: i64, bytes: usize| Record {
+        kind: RECEIPT_KIND.to_owned(),
+        tool: Some(world.tool),
+        at: at(0),
+        body: format!("{second:0bytes$}").into_bytes(),
+    };
+    let limits = ReceiptLimits { count: 3, bytes: 1_000 };
+    let hashes: Vec<_> = (0..5).map(|second| runs.keep_receipt(&receipt(second, 100), limits).unwrap()).collect();
+    let is_kept = |hash| runs.record(hash).unwrap().is_some();
+    assert_eq!(hashes.iter().map(|hash| is_kept(*hash)).collect::<Vec<_>>(), [false, false, true, true, true]);
+    let large = runs.keep_receipt(&receipt(9, 900), limits).unwrap();
+    assert_eq!((is_kept(large), is_kept(hashes[3]), is_kept(hashes[4])), (true, false, true));
 }

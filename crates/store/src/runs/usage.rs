@@ -16,6 +16,7 @@ use crate::error::Fault;
 
 use super::Runs;
 use super::costs::{self, Demoted};
+use super::daily_usage;
 use super::usage_event::UsageEvent;
 
 /// The confidence gained by a successful run, in ten-thousandths.
@@ -90,6 +91,7 @@ pub(crate) fn record_events<'a>(
     let mut fallen = Vec::new();
     for (tool, events) in tools {
         if let Some(num) = record_tool_events(connection, tool, &events)? {
+            daily_usage::record(connection, num, &events)?;
             fallen.extend(costs::record_costs(connection, num, &events)?);
         }
     }

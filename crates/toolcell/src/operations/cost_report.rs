@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use toolcell_store::{Entry, Fault, ToolCosts};
+use toolcell_store::{Entry, Fault, Store, ToolCosts};
 
 use crate::parts::Parts;
 
@@ -76,14 +76,21 @@ impl CostTotals {
 /// a tool is part of its metadata, and unknown if that is damaged.
 pub(crate) fn cost_report(parts: &Parts) -> Result<Vec<CostReportLine>, Fault> {
     let store = parts.require_store()?;
-    let line = |ToolCosts { entry, time, tokens_saved }| {
-        let cost = match store.catalog().metadata(&entry) {
-            Ok(notes) => notes.cost(),
-            Err(Fault::Object { .. }) => None,
-            Err(fault) => return Err(fault),
-        };
-        let failures = entry.runs.saturating_sub(entry.successes);
-        Ok(CostReportLine { totals: CostTotals { runs: entry.runs, failures, time, tokens_saved, cost }, tool: entry })
+    store.runs().tool_costs()?.into_iter().map(|costs| line(store, costs)).collect()
+}
+
+/// Returns the costs and savings of one tool.
+pub(crate) fn cost_report_of(parts: &Parts, tool: &Entry) -> Result<CostReportLine, Fault> {
+    let store = parts.require_store()?;
+    line(store, store.runs().costs_of(tool)?)
+}
+
+fn line(store: &Store, ToolCosts { entry, time, tokens_saved }: ToolCosts) -> Result<CostReportLine, Fault> {
+    let cost = match store.catalog().metadata(&entry) {
+        Ok(notes) => notes.cost(),
+        Err(Fault::Object { .. }) => None,
+        Err(fault) => return Err(fault),
     };
-    store.runs().tool_costs()?.into_iter().map(line).collect()
+    let failures = entry.runs.saturating_sub(entry.successes);
+    Ok(CostReportLine { totals: CostTotals { runs: entry.runs, failures, time, tokens_saved, cost }, tool: entry })
 }

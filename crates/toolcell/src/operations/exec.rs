@@ -190,6 +190,8 @@ pub struct CodeResult {
     pub context: Vec<HookContext>,
     /// Whether a hook hides the output from the model. The report still contains it.
     pub output_suppressed: bool,
+    /// Whether hooks changed the parameters or the result.
+    pub is_revised: bool,
     /// The line of the code at which it threw, if it did.
     pub thrown_at: Option<SourceLine>,
     /// The extent to which the code changed external state.
@@ -227,13 +229,15 @@ pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -
     };
     let (.., effects) = attempted.consumed();
     let label = attempted.flow_label().cloned();
+    let is_changed = attempted.are_parameters_changed();
     let record = attempted.finish(ended)?.record;
-    let (ReviewedRun { report, context, output_suppressed, .. }, source) = done?;
+    let (ReviewedRun { report, context, output_suppressed, revised_by }, source) = done?;
+    let is_revised = is_changed || revised_by.is_some();
     let thrown_at = SourceLine::of_exception(&source, &report);
     let capabilities = Capabilities::unscoped(code_grants(parts, options).capabilities());
     let type_errors =
         code_draft(parts, request).map_or_else(|_| Vec::new(), |draft| check_code(parts, &draft, &capabilities));
-    Ok(CodeResult { report, context, output_suppressed, thrown_at, effects, label, type_errors, record })
+    Ok(CodeResult { report, context, output_suppressed, is_revised, thrown_at, effects, label, type_errors, record })
 }
 
 /// Returns the prompts that an approver would get before this code runs. Hooks are asked, and nothing

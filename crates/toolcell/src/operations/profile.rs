@@ -22,6 +22,7 @@ use super::lookup::find_tool;
 use super::run::{RunError, RunResult, run};
 use crate::execution::RunOptions;
 use crate::parts::Parts;
+use crate::receipt::{Receipt, ReplayError, ReplayOptions, ReplayResult, replay_profiled};
 use crate::request::{RunCode, RunTool};
 
 pub use compare::{ProfileDelta, ProfileDifference};
@@ -293,6 +294,17 @@ pub(crate) fn profile(
     let source = tool.map_or("", |tool| tool.spec().source());
     let profile = Profile::from_report(ran.name.as_str(), source, &ran.report, &slot);
     Ok((ran, profile))
+}
+
+/// Replays a run as [`replay`](crate::receipt::replay) does, and returns its fuel profile.
+pub(crate) fn profile_replay(
+    parts: &Parts,
+    receipt: &Receipt,
+    options: &ReplayOptions,
+) -> Result<(ReplayResult, Profile), ReplayError> {
+    let slot = ProfileSlot::default();
+    let (replayed, report) = replay_profiled(&parts.runtime, receipt, options, Some(&slot))?;
+    Ok((replayed, Profile::from_report(receipt.name(), receipt.source(), &report, &slot)))
 }
 
 /// Runs code as [`run_code`] does, and returns its fuel profile.

@@ -16,8 +16,8 @@ use toolcell_flows::Label;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
 use toolcell_i18n::{Message, message};
 use toolcell_policy::LimitOverrides;
-use toolcell_store::Entry;
 use toolcell_store::audit::Action;
+use toolcell_store::{Entry, Fault};
 use toolcell_tool::{Status, ToolId, ToolName};
 
 pub use content::{ContentItem, ToolContent};
@@ -183,7 +183,20 @@ pub(crate) fn run(parts: &Parts, request: &RunTool, options: &RunOptions) -> Res
         RunRecorder::start(&parts.recorder, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
     attempted.tokens_saved = options.tokens_saved;
     attempted.set_claims(&options.claims);
-    let done = run_inner(parts, request, options, &mut attempted, None);
+    let mut done = run_inner(parts, request, options, &mut attempted, None);
+    if parts.keeps_receipts()
+        && let Ok(RunResult { receipt, revised_by, output_suppressed, .. }) = &mut done
+    {
+        // What a hook hides or replaces is not kept.
+        if let Some(receipt) = receipt
+            && revised_by.is_none()
+            && !*output_suppressed
+        {
+            attempted.keep_receipt(receipt.to_text());
+        }
+        // The caller gets a receipt only on request.
+        *receipt = receipt.take().filter(|_| options.receipt);
+    }
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
         Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
@@ -204,10 +217,32 @@ fn run_inner(
     attempted: &mut RunRecorder<'_>,
     within: Option<&CallerContext<'_>>,
 ) -> Result<RunResult, RunError> {
-    let signer =
-        if options.receipt { Some(signer_of(parts.store.as_deref())?.ok_or(RunError::NoReceiptKey)?) } else { None };
+    let signer = match signer_of_run(parts, options, within)? {
+        None if options.receipt => return Err(RunError::NoReceiptKey),
+        signer => signer,
+    };
     let admitted = admit_run(parts, request, options, attempted, within)?;
     run_admitted(parts, admitted, signer, attempted)
+}
+
+/// Returns the signer of the receipt, if one is requested or kept. The receipt of a run contains the results of the tools
+/// that it called, so those have none of their own.
+fn signer_of_run(
+    parts: &Parts,
+    options: &RunOptions,
+    within: Option<&CallerContext<'_>>,
+) -> Result<Option<ReceiptSigner>, Fault> {
+    if options.receipt {
+        return signer_of(parts.store.as_deref());
+    }
+    if within.is_some() || !parts.keeps_receipts() {
+        return Ok(None);
+    }
+    // Without a key, the run is recorded without a receipt.
+    Ok(signer_of(parts.store.as_deref()).unwrap_or_else(|fault| {
+        tracing::warn!(%fault, "the receipt of the run cannot be signed");
+        None
+    }))
 }
 
 /// Admits a run: each step turns a weaker proof into a stronger one.

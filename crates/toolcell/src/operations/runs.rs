@@ -2,11 +2,13 @@
 //!
 //! Invariant: listing runs changes nothing, leaves no audit line, and reads a bounded number of records.
 
-use toolcell_i18n::message;
-use toolcell_store::{Fault, ListedRecord, RUN_KIND, RecordPosition, RunId};
+use blake3::Hash;
+use toolcell_i18n::{Message, message};
+use toolcell_store::{Fault, ListedRecord, RECEIPT_KIND, RUN_KIND, RecordPosition, RunId};
 use toolcell_tool::ToolId;
 
 use crate::parts::Parts;
+use crate::receipt::Receipt;
 use crate::records::RunRecord;
 
 /// The maximum number of records that one page looks at.
@@ -135,6 +137,18 @@ pub(crate) fn list(parts: &Parts, request: &ListRuns) -> Result<RunList, Fault> 
 pub(crate) fn find(parts: &Parts, run: RunId) -> Result<Option<RunRecord>, Fault> {
     let record = parts.require_store()?.runs().record_of_run(run)?;
     record.filter(|record| record.kind == RUN_KIND).map(|record| parse(&record.body)).transpose()
+}
+
+/// Returns the receipt that the store keeps of a run.
+pub(crate) fn receipt(parts: &Parts, run: RunId) -> Result<Option<Receipt>, Fault> {
+    let hash = find(parts, run)?.and_then(|record| Hash::from_hex(record.receipt?).ok());
+    let record = hash.map(|hash| parts.require_store()?.runs().record(hash)).transpose()?.flatten();
+    let Some(record) = record.filter(|record| record.kind == RECEIPT_KIND) else { return Ok(None) };
+    let damaged = |what: Message| Fault::Object { hash: blake3::hash(&record.body).to_hex().to_string(), what };
+    let text =
+        std::str::from_utf8(&record.body).map_err(|error| damaged(message!("is not a receipt: {error}", error)))?;
+    let receipt = Receipt::parse(text).map_err(|error| damaged(message!("is not a receipt: {error}", error)))?;
+    Ok(Some(receipt))
 }
 
 fn parse(body: &[u8]) -> Result<RunRecord, Fault> {

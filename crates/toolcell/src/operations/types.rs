@@ -31,6 +31,11 @@ pub(crate) fn check_types(
     found_or_logged(found)
 }
 
+/// Checks the types of code that is not stored, which has what the policy grants to drafts.
+pub(crate) fn check_draft(parts: &Parts, draft: &Draft) -> Vec<Finding> {
+    check_code(parts, draft, &Capabilities::unscoped(parts.admission.policy().draft_grants().capabilities()))
+}
+
 /// Checks the types of code that is not stored, which has these capabilities.
 pub(crate) fn check_code(parts: &Parts, draft: &Draft, capabilities: &Capabilities) -> Vec<Finding> {
     let Some(types) = &parts.types else { return Vec::new() };

@@ -13,6 +13,18 @@ impl Profile {
     /// # Errors
     /// `profile-empty`: the tool used no fuel.
     pub fn flame_graph(&self) -> Result<String, ProfileError> {
+        self.draw(false)
+    }
+
+    /// Draws the call stacks as an SVG image without scripts, for a page that shows it.
+    ///
+    /// # Errors
+    /// `profile-empty`: the tool used no fuel.
+    pub fn flame_graph_image(&self) -> Result<String, ProfileError> {
+        self.draw(true)
+    }
+
+    fn draw(&self, is_static: bool) -> Result<String, ProfileError> {
         let folded: Vec<String> = self.folded_stacks().iter().map(|line| escape_for_xml(line)).collect();
         let empty = || ProfileError::Empty { tool: self.tool.clone() };
         if folded.is_empty() {
@@ -22,6 +34,7 @@ impl Profile {
         options.title = format!("{}: {} fuel", escape_for_xml(&self.tool), self.fuel);
         "fuel".clone_into(&mut options.count_name);
         options.deterministic = true;
+        options.no_javascript = is_static;
         let mut drawn = Vec::new();
         // Writing to memory does not fail, so this is about the stacks.
         flamegraph::from_lines(&mut options, folded.iter().map(String::as_str), &mut drawn).map_err(|_| empty())?;

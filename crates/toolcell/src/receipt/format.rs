@@ -177,7 +177,7 @@ pub(super) enum RecordedOutcome {
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordedLog {
     level: Level,
-    text: String,
+    pub(super) text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

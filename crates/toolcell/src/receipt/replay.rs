@@ -12,8 +12,8 @@ use serde::Serialize;
 use toolcell_analysis::Script;
 use toolcell_error::ErrorCode;
 use toolcell_host::{
-    Budget, CallContext, CancelToken, ENGINE_VERSION, FuelScope, GUEST_DIGEST, OnOverload, Outcome, Params, Report,
-    Stop,
+    Budget, CallContext, CancelToken, ENGINE_VERSION, FuelScope, GUEST_DIGEST, OnOverload, Outcome, Params,
+    ProfileSlot, Report, Stop,
 };
 use toolcell_i18n::{Localize, Message, message};
 
@@ -92,6 +92,16 @@ pub(crate) fn replay(
     receipt: &Receipt,
     options: &ReplayOptions,
 ) -> Result<ReplayResult, ReplayError> {
+    replay_profiled(runtime, receipt, options, None).map(|(replayed, _)| replayed)
+}
+
+/// Replays a run as [`replay`] does, and returns its report. The profile of its fuel goes to a slot.
+pub(crate) fn replay_profiled(
+    runtime: &Runtime,
+    receipt: &Receipt,
+    options: &ReplayOptions,
+    profile: Option<&ProfileSlot>,
+) -> Result<(ReplayResult, Report), ReplayError> {
     let run = &receipt.document.run;
     let notes = check_versions(run, options.version_policy)?;
     let waits = recorded_waits(run)?;
@@ -99,22 +109,24 @@ pub(crate) fn replay(
     let limits = run.policy.limits.to_budget(REPLAY_DEADLINE);
     // The script may have been loaded earlier, under larger limits than those of this call.
     let loading = Budget { fuel: limits.fuel.max(run.result.load_fuel), ..limits };
-    let mut again = replay_within(runtime, run, &script, waits, loading, options)?;
+    let replay = |loading| replay_within(runtime, run, (&script, waits), loading, options, profile);
+    let mut again = replay(loading)?;
     if again.is_out_of_memory() && again.report.usage.load_fuel != run.result.load_fuel {
-        again = replay_within(runtime, run, &script, waits, Budget { memory: MAX_MEMORY_BYTES, ..loading }, options)?;
+        again = replay(Budget { memory: MAX_MEMORY_BYTES, ..loading })?;
     }
-    let ReplayAttempt { report: Report { outcome, usage, .. }, differences } = again;
-    Ok(ReplayResult { outcome, fuel: usage.fuel, load_fuel: usage.load_fuel, differences, notes })
+    let ReplayAttempt { report, differences } = again;
+    let (outcome, usage) = (report.outcome.clone(), &report.usage);
+    Ok((ReplayResult { outcome, fuel: usage.fuel, load_fuel: usage.load_fuel, differences, notes }, report))
 }
 
 /// Loads the script within these limits, and calls it within its own.
 fn replay_within(
     runtime: &Runtime,
     contents: &ReceiptContents,
-    script: &Script,
-    waits: &[TracedWait],
+    (script, waits): (&Script, &[TracedWait]),
     loading: Budget,
     options: &ReplayOptions,
+    profile: Option<&ProfileSlot>,
 ) -> Result<ReplayAttempt, ReplayError> {
     let call_within = |budget| {
         let invalid = |error: &dyn Localize| ReceiptError::Invalid(message!("the parameters: {error}", error));
@@ -140,6 +152,7 @@ fn replay_within(
         fuel_scope: FuelScope::LoadingAndCall,
         ..CallContext::default()
     });
+    let calling = CallContext { profile, ..calling };
     let authorize = |call| CallAuthorization::Ungranted(call, &operations);
     let (evaluating, calling) = ((authorize(&calls.0), &evaluating), (authorize(&calls.1), &calling));
     let report = runtime.execute_uncached(&contents.tool.name, script, evaluating, calling)?;

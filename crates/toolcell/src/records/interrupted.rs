@@ -91,5 +91,6 @@ fn record_from_start(interrupted: &InterruptedRun, at: Timestamp) -> RunRecord {
         seed: None,
         done: None,
         used: None,
+        receipt: None,
     }
 }

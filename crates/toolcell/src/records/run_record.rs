@@ -20,7 +20,9 @@ use toolcell_flows::Label;
 use toolcell_host::{Effects, Outcome, Params, Report, Stop};
 use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_store::audit::{Action, AuditEvent, Details, Digest, EventFailure};
-use toolcell_store::{ActiveRun, Fault, FinishedRun, RUN_KIND, Record, RecordError, RunId, UsageEvent};
+use toolcell_store::{
+    ActiveRun, Fault, FinishedRun, RECEIPT_KIND, RUN_KIND, ReceiptLimits, Record, RecordError, RunId, UsageEvent,
+};
 use toolcell_tool::{ToolId, ToolName};
 
 use summary::{outcome, resource_use};
@@ -38,6 +40,10 @@ const MAX_NAME_CHARS: usize = 64;
 /// The maximum length of a caller in a record, in characters. Name and caller together fit into the
 /// journal entry of a run.
 const MAX_CALLER_CHARS: usize = 32;
+/// The maximum size of a receipt that is kept, in bytes.
+const MAX_KEPT_RECEIPT_BYTES: usize = 1 << 20;
+/// How many receipts a store keeps.
+const RECEIPT_LIMITS: ReceiptLimits = ReceiptLimits { count: 1_000, bytes: 64 << 20 };
 
 /// The record of an attempt to run a tool. Its JSON is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,6 +96,9 @@ pub struct RunRecord {
     /// The resources that the run used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<ResourceUse>,
+    /// The hash of the receipt that the store keeps of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
 }
 
 /// The digest of a text: its hash and its size.
@@ -223,6 +232,7 @@ impl<'a> RunRecorder<'a> {
             seed: None,
             done: None,
             used: None,
+            receipt: None,
         };
         let begun = recorder.store.as_deref().map(|store| {
             record.parameters = ContentDigest::new(params);
@@ -319,6 +329,21 @@ impl<'a> RunRecorder<'a> {
         self.record.changed = (ran != self.params).then(|| ContentDigest::new(ran));
     }
 
+    /// Keeps the receipt of the run in the store. If that fails, the run is recorded without it.
+    pub(crate) fn keep_receipt(&mut self, receipt: String) {
+        let (Some(store), Some(_)) = (self.recorder.store.as_ref(), &self.active) else { return };
+        let body = receipt.into_bytes();
+        if body.len() > MAX_KEPT_RECEIPT_BYTES {
+            tracing::warn!(run = self.run(), bytes = body.len(), "the receipt of the run is too large to be kept");
+            return;
+        }
+        let record = Record { kind: RECEIPT_KIND.to_owned(), tool: self.tool, at: self.record.at, body };
+        match store.runs().keep_receipt(&record, RECEIPT_LIMITS) {
+            Ok(hash) => self.record.receipt = Some(hash.to_hex().to_string()),
+            Err(fault) => tracing::warn!(run = self.run(), %fault, "the receipt of the run could not be kept"),
+        }
+    }
+
     /// Sets the seed of the random numbers, unless the caller chose it.
     pub(crate) fn set_seed(&mut self, seed: Option<u64>) {
         self.record.seed = seed.map(|seed| format!("{seed:016x}"));
@@ -336,6 +361,11 @@ impl<'a> RunRecorder<'a> {
     /// Returns where the data came from that the run was handed, if its policy has rules about flows.
     pub(crate) fn flow_label(&self) -> Option<&Label> {
         self.flow_label.as_ref()
+    }
+
+    /// Whether hooks changed the parameters.
+    pub(crate) fn are_parameters_changed(&self) -> bool {
+        self.record.changed.is_some()
     }
 
     /// Returns the performed host calls.

@@ -15,8 +15,9 @@ const keys: Record<string, () => void> = {
 
 export function addKeys(): void {
   addEventListener("keydown", (event) => {
-    const at = event.target as HTMLElement | null;
-    const isTyping = at?.matches("input, select, textarea, dialog[open] *") ?? false;
+    // The target of an event in a shadow root is its host.
+    const at = event.composedPath()[0];
+    const isTyping = at instanceof HTMLElement && (at.isContentEditable || at.matches("input, select, textarea, dialog[open] *"));
     if (isTyping || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = keys[event.key];
     if (!act) return;

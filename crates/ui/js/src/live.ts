@@ -2,15 +2,7 @@
 //
 // A list is replaced in place. A page with a decision is never changed under the reader: it says that it is out of date, and the
 // server refuses a decision about what is not there any more.
-
-/** A way to turn text of this server into a document (W3C Trusted Types). It is the only one that the pages allow. */
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
-}
-
-const trusted = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy("toolcell", {
-  createHTML: (text) => text,
-});
+import { parsePage } from "./trusted";
 
 /** The stream of events of the page as it is now. */
 let events: EventSource | undefined;
@@ -20,16 +12,21 @@ export function start(): void {
   // A page in the back-forward cache would keep the stream open, and show what was there before.
   addEventListener("pagehide", () => events?.close());
   addEventListener("pageshow", (event) => {
-    if (event.persisted) location.reload();
+    if (event.persisted && watched()) location.reload();
   });
   // A browser opens six connections to a server, for all of its tabs: a tab that is not seen has none.
   addEventListener("visibilitychange", () => (document.hidden ? events?.close() : watch()));
   if (!document.hidden) watch();
 }
 
-function watch(): void {
+/** Returns what the page shows, if it is told about changes. */
+function watched(): Record<string, string> | undefined {
   const { since, tool, shown } = document.body.dataset;
-  const what = tool && shown ? { tool, shown } : since === undefined ? undefined : { since };
+  return tool && shown ? { tool, shown } : since === undefined ? undefined : { since };
+}
+
+function watch(): void {
+  const what = watched();
   if (what) listen(new URLSearchParams(what));
 }
 
@@ -64,8 +61,7 @@ async function replace(): Promise<void> {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) return location.reload();
-    const text = await answer.text();
-    const page = new DOMParser().parseFromString(trusted ? trusted.createHTML(text) : text, "text/html");
+    const page = parsePage(await answer.text());
     const [before, now] = [document.getElementById("main"), page.getElementById("main")];
     if (!before || !now) return location.reload();
     const focused = document.activeElement?.closest<HTMLAnchorElement>("a[data-row]")?.getAttribute("href");
@@ -80,7 +76,8 @@ async function replace(): Promise<void> {
   if (!document.hidden) watch();
 }
 
-function show(id: string, shown: boolean): void {
+/** Shows or hides a notice of the page. */
+export function show(id: string, shown: boolean): void {
   const notice = document.getElementById(id);
   if (notice) notice.hidden = !shown;
 }

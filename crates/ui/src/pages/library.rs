@@ -8,18 +8,21 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
-use toolcell::store::{Cursor, Entry, Filter, ListError};
-use toolcell::{Status, Toolbox};
+use toolcell::store::{Cursor, DailyUsage, Entry, Filter, ListError, Store};
+use toolcell::{CostReportLine, CostTotals, Status, Toolbox};
 use toolcell_i18n::{Lang, tr};
 
+use super::ledger::Period;
 use super::words::status_word;
 use super::{Live, Page, Section, failed, query_of};
 use crate::app::App;
-use crate::markup::{grouped, text, time};
+use crate::markup::{grouped, sparkline, text, time};
 use crate::source::PageError;
 
 /// The number of tools on a page.
 const PAGE_SIZE: usize = 50;
+/// The number of days whose runs are drawn beside a tool.
+const SPARKLINE_DAYS: u16 = 30;
 
 /// What to list.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
@@ -38,10 +41,27 @@ pub(crate) struct LibraryQuery {
 }
 
 struct Library {
-    tools: Vec<Entry>,
+    tools: Vec<ListedTool>,
     /// The number of tools that fit; `None` for a search, which returns the best.
     total: Option<u64>,
     next: Option<String>,
+}
+
+/// A tool in the list, with its use in the last days.
+struct ListedTool {
+    tool: Entry,
+    period: Period,
+    days: Vec<DailyUsage>,
+    totals: CostTotals,
+}
+
+impl ListedTool {
+    fn load(toolbox: &Toolbox, store: &Store, tool: &Entry) -> Result<Self, PageError> {
+        let period = Period::ending_today(SPARKLINE_DAYS);
+        let days = store.runs().usage_by_day(period.days(), Some(tool))?;
+        let CostReportLine { tool, totals } = toolbox.cost_report_of(tool)?;
+        Ok(Self { tool, period, days, totals })
+    }
 }
 
 /// Returns the query that lists the tools with a tag.
@@ -76,6 +96,10 @@ pub(crate) async fn page(
 }
 
 fn load(toolbox: &Toolbox, query: &LibraryQuery) -> Result<Library, PageError> {
+    let Some(store) = toolbox.store() else { return Ok(Library { tools: Vec::new(), total: Some(0), next: None }) };
+    let with_usage = |tools: Vec<Entry>| {
+        tools.iter().map(|tool| ListedTool::load(toolbox, store, tool)).collect::<Result<Vec<_>, _>>()
+    };
     let words = query.q.trim();
     if !words.is_empty() {
         let found = toolbox.search(words, PAGE_SIZE)?.into_iter().map(|hit| hit.entry);
@@ -83,9 +107,8 @@ fn load(toolbox: &Toolbox, query: &LibraryQuery) -> Result<Library, PageError> {
             (query.status.is_empty() || tool.status.name() == query.status)
                 && (query.tag.is_empty() || tool.tags.contains(&query.tag))
         };
-        return Ok(Library { tools: found.filter(fits).collect(), total: None, next: None });
+        return Ok(Library { tools: with_usage(found.filter(fits).collect())?, total: None, next: None });
     }
-    let Some(store) = toolbox.store() else { return Ok(Library { tools: Vec::new(), total: Some(0), next: None }) };
     let after = Some(&*query.after).filter(|after| !after.is_empty()).map(Cursor::parse).transpose();
     let filter = Filter {
         status: Status::from_name(&query.status),
@@ -95,7 +118,11 @@ fn load(toolbox: &Toolbox, query: &LibraryQuery) -> Result<Library, PageError> {
         ..Filter::default()
     };
     let page = store.catalog().list(&filter)?;
-    Ok(Library { tools: page.entries, total: Some(page.total), next: page.next.map(|next| next.to_string()) })
+    Ok(Library {
+        tools: with_usage(page.entries)?,
+        total: Some(page.total),
+        next: page.next.map(|next| next.to_string()),
+    })
 }
 
 impl Library {
@@ -136,9 +163,10 @@ impl Library {
     }
 }
 
-fn row(tool: &Entry, lang: Lang) -> Markup {
+fn row(ListedTool { tool, period, days, totals }: &ListedTool, lang: Lang) -> Markup {
     html! {
         li.row {
+            @if tool.runs > 0 { (sparkline(days, period.from, period.to, lang)) }
             a href={ "tools/" (tool.id) } data-row { (tool.name) }
             " " span.status.{ "status-" (tool.status.name()) } { (status_word(tool.status, lang)) }
             p.about { (text(&tool.description)) }
@@ -147,6 +175,8 @@ fn row(tool: &Entry, lang: Lang) -> Markup {
                 @if !tool.tags.is_empty() { "· " }
                 (tr!(lang, "runs: {runs}", runs = grouped(tool.runs)))
                 @if let Some(last) = tool.last_used_at { ", " (tr!(lang, "the last one")) " " (time(last)) }
+                @if let Some(saved) = totals.tokens_saved { " · " (tr!(lang, "tokens saved: {tokens}", tokens = grouped(saved))) }
+                @if let Some(cost) = totals.cost { " · " (tr!(lang, "cost: {tokens} tokens", tokens = grouped(cost))) }
             }
         }
     }

@@ -1,47 +1,137 @@
 //! One run: what it was, what it cost, and each operation that it asked of its host.
 
+mod comparison;
+mod receipt;
+
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
+use serde::Deserialize;
 use toolcell::hook::CallerClaims;
-use toolcell::store::RunId;
-use toolcell::{ContentDigest, Effect, EffectLog, Effects, ResourceUse, RunRecord};
-use toolcell_i18n::{Lang, message, tr};
+use toolcell::store::{Fault, RunId};
+use toolcell::{ContentDigest, Effect, EffectLog, Effects, ListRuns, Receipt, ResourceUse, RunRecord, Toolbox};
+use toolcell_i18n::{Lang, Localize as _, message, tr};
 
+pub(crate) use self::receipt::{download, replay};
 use super::words::outcome_word;
-use super::{Live, Page, Section, failed, problem, stored_grants_text};
-use crate::app::App;
+use super::{Live, Page, Section, failed, problem, query_of, stored_grants_text};
+use crate::app::{App, Visit};
 use crate::markup::{grouped, line, milliseconds, text, time};
+use crate::source::PageError;
 
-pub(crate) async fn page(State(app): State<Arc<App>>, Path(run): Path<String>, headers: HeaderMap) -> Response {
+/// The number of other runs of the tool that are offered for a comparison.
+const MAX_OTHERS: usize = 10;
+
+/// What to compare the run with.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Comparison {
+    /// The identifier of another run.
+    with: String,
+}
+
+struct RunView {
+    record: RunRecord,
+    /// The receipt, if there is one, or why it cannot be read.
+    receipt: Result<Option<Receipt>, Fault>,
+    /// Other runs of the tool, newest first.
+    others: Vec<RunRecord>,
+    compared: Option<RunRecord>,
+}
+
+pub(crate) async fn page(
+    State(app): State<Arc<App>>,
+    Path(run): Path<String>,
+    comparison: Result<Query<Comparison>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
     let visit = app.visit(&headers);
-    let found = match run.parse::<RunId>() {
-        Ok(run) => app.with_toolbox(move |toolbox| Ok(toolbox.run_record(run)?)).await,
-        Err(_) => Ok(None),
+    let comparison = match query_of(comparison, &visit) {
+        Ok(comparison) => comparison,
+        Err(refusal) => return *refusal,
     };
-    match found {
-        Ok(Some(record)) => {
-            let (title, body) = (record.name.clone(), to_markup(&record, visit.lang));
+    let other = comparison.with.trim().to_owned();
+    match app.with_toolbox(move |toolbox| load(toolbox, &run, &other)).await {
+        Ok(Some(view)) if view.compared.is_none() && !comparison.with.trim().is_empty() => problem(
+            &visit,
+            StatusCode::NOT_FOUND,
+            &message!("there is no record of the run to compare with"),
+            &no_record(),
+        ),
+        Ok(Some(view)) => {
+            let (title, body) = (view.record.name.clone(), view.to_markup(&visit));
             let page = Page { title, section: Some(Section::Runs), live: Live::Off, body };
             page.to_response(&visit, StatusCode::OK)
         }
-        Ok(None) => {
-            let hint = message!("it was never recorded here, it is still running, or `toolcell gc` deleted its record");
-            problem(&visit, StatusCode::NOT_FOUND, &message!("there is no record of this run"), &hint)
-        }
+        Ok(None) => problem(&visit, StatusCode::NOT_FOUND, &message!("there is no record of this run"), &no_record()),
         Err(error) => failed(&visit, &error),
     }
 }
 
-fn to_markup(record: &RunRecord, lang: Lang) -> Markup {
-    html! {
-        h1 { (text(&record.name)) " " span.status.{ "end-" (toolcell::RunEnd::from_record(record).name()) } { (text(outcome_word(&record.outcome, lang))) } }
-        (facts(record, lang))
-        @if let Some(used) = &record.used { (cost(used, lang)) }
-        @if let Some(log) = &record.done { (operations(log, lang)) }
+/// Tells why a run may have no record.
+fn no_record() -> toolcell_i18n::Message {
+    message!("it was never recorded here, it is still running, or `toolcell gc` deleted its record")
+}
+
+/// Returns the record of a run by its identifier.
+fn find(toolbox: &Toolbox, run: &str) -> Result<Option<RunRecord>, PageError> {
+    run.parse::<RunId>().map_or(Ok(None), |run| Ok(toolbox.run_record(run)?))
+}
+
+fn load(toolbox: &Toolbox, run: &str, other: &str) -> Result<Option<RunView>, PageError> {
+    let Some(record) = find(toolbox, run)? else { return Ok(None) };
+    let compared = if other.is_empty() { None } else { find(toolbox, other)? };
+    // What the record says is shown also if the receipt is damaged.
+    let receipt = run.parse().map_or(Ok(None), |run| toolbox.receipt_of_run(run));
+    let tool = record.tool.as_ref().and_then(|tool| tool.parse().ok());
+    let listed = match tool {
+        Some(tool) => {
+            toolbox.runs(&ListRuns { tool: Some(tool), end: None, before: None, limit: MAX_OTHERS + 1 })?.runs
+        }
+        None => Vec::new(),
+    };
+    let others = listed.into_iter().filter_map(|listed| listed.record.ok());
+    let others = others.filter(|other| other.run != record.run).take(MAX_OTHERS).collect();
+    Ok(Some(RunView { record, receipt, others, compared }))
+}
+
+impl RunView {
+    fn to_markup(&self, visit: &Visit) -> Markup {
+        let (record, lang) = (&self.record, visit.lang);
+        html! {
+            h1 { (text(&record.name)) " " span.status.{ "end-" (toolcell::RunEnd::from_record(record).name()) } { (text(outcome_word(&record.outcome, lang))) } }
+            (facts(record, lang))
+            @if let Some(other) = &self.compared { (comparison::to_markup(record, other, lang)) }
+            @match &self.receipt {
+                Ok(Some(receipt)) => (receipt::to_markup(record, receipt, visit)),
+                Ok(None) => {},
+                Err(fault) => p.notice.alarm { (text(&fault.localize().to_text(lang))) },
+            }
+            @if let Some(used) = &record.used { (cost(used, lang)) }
+            @if let Some(log) = &record.done { (operations(log, lang)) }
+            @if !self.others.is_empty() { (self.others(lang)) }
+        }
+    }
+
+    fn others(&self, lang: Lang) -> Markup {
+        html! {
+            section aria-labelledby="others" {
+                h2 #others { (tr!(lang, "Compare with another run")) }
+                ul.rows.quiet {
+                    @for other in &self.others {
+                        li.row {
+                            a href={ "runs/" (self.record.run) "?with=" (other.run) } { (time(other.at)) }
+                            " " (text(outcome_word(&other.outcome, lang)))
+                            @if let Some(used) = &other.used { ", " (tr!(lang, "{fuel} fuel", fuel = grouped(used.fuel.saturating_add(used.load_fuel)))) }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

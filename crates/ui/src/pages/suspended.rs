@@ -24,7 +24,7 @@ use crate::markup::{grouped, line, text, time};
 use crate::source::PageError;
 
 /// The fields of a decision.
-const FIELDS: FormNames = FormNames { required: &["shown", "action"], optional: &[], repeated: "effect" };
+const FIELDS: FormNames = FormNames { required: &["shown", "action"], optional: &[], repeated: "effect", prefix: None };
 /// The maximum number of characters shown of a result.
 const MAX_RESULT_CHARS: usize = 200_000;
 

@@ -12,9 +12,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use toolcell::policy::{GrantVerdict, SuggestedArgument};
 use toolcell::store::{Approval, Decision, HistoryEntry, PendingApproval};
-use toolcell::{Analysis, ApprovalState, Finding, IdPrefix, Language, Proof, ToolDetails, Toolbox, analyze};
+use toolcell::{
+    Analysis, ApprovalState, CallGraph, CostTotals, Finding, GraphCaller, IdPrefix, Language, Proof, ToolDetails,
+    ToolName, Toolbox, analyze,
+};
 use toolcell_i18n::{Lang, Localize as _, message, tr};
 
+use super::ledger::query_of_tool;
 use super::words::{decision_word, status_word};
 use super::{
     Live, Page, Section, capabilities_text, failed, grants_text, no_default_button, query_of, stored_grants_text,
@@ -29,6 +33,8 @@ const MAX_VERSIONS: usize = 50;
 const MAX_REQUESTS: usize = 1_000;
 /// The maximum number of decisions shown of a tool.
 const MAX_DECISIONS: usize = 50;
+/// The maximum number of callers, and of called tools, that are shown.
+const MAX_NEIGHBORS: usize = 12;
 
 /// What to compare the tool with.
 #[derive(Debug, Default, Deserialize)]
@@ -46,6 +52,9 @@ struct ToolView {
     /// The grants that the tool requests and lacks.
     missing: Vec<SuggestedArgument>,
     compared: Option<Compared>,
+    /// What it cost, and what it saved.
+    totals: CostTotals,
+    graph: CallGraph,
 }
 
 /// An earlier version.
@@ -109,7 +118,8 @@ fn load(toolbox: &Toolbox, tool: &str, comparison: &Comparison) -> Result<ToolVi
     let missing = prompt.map(|prompt| prompt.missing.clone()).unwrap_or_default();
     let analysis = analyze(details.spec.source(), Language::Unknown, Some(&details.requested)).ok();
     let compared = find_compared(toolbox, &details, comparison)?;
-    Ok(ToolView { digest: details.review_digest(), requests, analysis, missing, compared, details })
+    let (totals, graph) = (toolbox.cost_report_of(entry)?.totals, toolbox.call_graph(entry.id)?);
+    Ok(ToolView { digest: details.review_digest(), requests, analysis, missing, compared, totals, graph, details })
 }
 
 /// Returns the version to compare with: the chosen one, or the last approved one, or the one before.
@@ -160,9 +170,11 @@ impl ToolView {
             section aria-labelledby="source" {
                 h2 #source { (tr!(lang, "Source")) }
                 (source(details.spec.source(), notes, lang))
+                p { a href={ "playground?tool=" (entry.id) } { (tr!(lang, "Open it in the playground")) } }
             }
             @if !details.notes.examples().is_empty() || details.proof.is_some() { (self.proof(lang)) }
             (self.usage(lang))
+            @if self.graph.runs > 0 { (self.graph(lang)) }
             @if !details.approvals.is_empty() { (self.decisions(lang)) }
             (self.history(lang))
         }
@@ -351,8 +363,10 @@ impl ToolView {
                         p {
                             (tr!(lang, "runs: {runs}, of which {successes} returned", runs = grouped(usage.runs), successes = grouped(usage.successes)))
                             "; " (tr!(lang, "the last one")) " " (time(last)) ". "
-                            a href={ "runs?tool=" (self.details.entry.id) } { (tr!(lang, "Show the runs")) }
+                            a href={ "runs?tool=" (self.details.entry.id) } { (tr!(lang, "Show the runs")) } " · "
+                            a href={ "ledger?" (query_of_tool(&self.details.entry)) } { (tr!(lang, "Show them over time")) }
                         }
+                        (self.costs(lang))
                         @if !usage.failures.is_empty() {
                             ul.failures { @for (code, count) in &usage.failures { li { code { (text(code)) } ": " (grouped(*count)) } } }
                         }
@@ -373,6 +387,51 @@ impl ToolView {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// What the tool cost to create, and what its runs saved.
+    fn costs(&self, lang: Lang) -> Markup {
+        let tokens = |tokens: Option<u64>| tokens.map_or_else(|| tr!(lang, "not reported").to_owned(), grouped);
+        html! {
+            dl.facts {
+                dt { (tr!(lang, "tokens saved")) } dd { (tokens(self.totals.tokens_saved)) }
+                dt { (tr!(lang, "cost to create, in tokens")) } dd { (tokens(self.totals.cost)) }
+                @if let Some(balance) = self.totals.balance() { dt { (tr!(lang, "balance")) } dd { (format!("{balance:+}")) } }
+            }
+        }
+    }
+
+    /// Who calls the tool, and which tools it calls.
+    fn graph(&self, lang: Lang) -> Markup {
+        let CallGraph { runs, callers, callees } = &self.graph;
+        html! {
+            section aria-labelledby="graph" {
+                h2 #graph { (tr!(lang, "Who calls it, and what it calls")) }
+                div.graph {
+                    ul.callers aria-label=(tr!(lang, "callers")) {
+                        @for (caller, count) in callers.iter().take(MAX_NEIGHBORS) {
+                            li {
+                                @match caller {
+                                    GraphCaller::Tool(name) => (tool_link(name)),
+                                    GraphCaller::Host(name) => (line(name)),
+                                }
+                                " " span.quiet { "× " (grouped(*count)) }
+                            }
+                        }
+                        @if callers.len() > MAX_NEIGHBORS { li.quiet { (tr!(lang, "and {count} more", count = callers.len() - MAX_NEIGHBORS)) } }
+                    }
+                    strong.center { (self.details.entry.name) }
+                    ul.callees aria-label=(tr!(lang, "tools that it calls")) {
+                        @for (name, count) in callees.iter().take(MAX_NEIGHBORS) {
+                            li { (tool_link(name)) " " span.quiet { "× " (grouped(*count)) } }
+                        }
+                        @if callees.is_empty() { li.quiet { (tr!(lang, "no other tools")) } }
+                        @if callees.len() > MAX_NEIGHBORS { li.quiet { (tr!(lang, "and {count} more", count = callees.len() - MAX_NEIGHBORS)) } }
+                    }
+                }
+                p.quiet { (tr!(lang, "Counted in its last {runs} runs", runs = grouped(*runs as u64))) }
             }
         }
     }
@@ -423,6 +482,15 @@ impl ToolView {
                 }
             }
         }
+    }
+}
+
+/// Links to a tool by its name.
+fn tool_link(name: &str) -> Markup {
+    // Other names are those of a damaged record.
+    match ToolName::parse(name) {
+        Ok(name) => html! { a href={ "tools/" (name) } { (name) } },
+        Err(_) => line(name),
     }
 }
 

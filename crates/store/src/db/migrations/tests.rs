@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::civil::date;
 use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -12,8 +13,8 @@ use toolcell_tool::{Draft, Status, ToolMetadata, ToolName, ToolSpec};
 
 use crate::audit::{Action, AuditEvent};
 use crate::{
-    Entry, Filter, KvLimits, KvWrite, NewTool, NonceUse, OnConflict, RepairMode, Scores, SearchTerms, Settings, Store,
-    ToolRef, UsageEvent, fsck,
+    DailyUsage, Entry, Filter, FinishedRun, KvLimits, KvWrite, NewTool, NonceUse, OnConflict, RUN_KIND, Record,
+    RepairMode, Scores, SearchTerms, Settings, Store, ToolRef, UsageEvent, UsageTotals, fsck,
 };
 
 /// The tables of format 1.
@@ -82,7 +83,7 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let folder = old();
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 7\n");
+    assert_eq!(said, "toolcell store, format 8\n");
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // The duration of its runs is known from their sketch; the saved tokens were never reported.
@@ -127,7 +128,7 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     assert_eq!((find(&store, "one").name.as_str(), store.catalog().unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 7\n");
+    assert_eq!(said, "toolcell store, format 8\n");
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 7\n", 1)
+        ("toolcell store, format 8\n", 1)
     );
     let (space, now) = (toolcell_tool::SpaceName::parse("notes").unwrap(), Timestamp::UNIX_EPOCH);
     assert!(store.kv_spaces(now).unwrap().is_empty());
@@ -196,7 +197,7 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 7\n", 1)
+        ("toolcell store, format 8\n", 1)
     );
     let at = Timestamp::UNIX_EPOCH;
     store
@@ -207,4 +208,57 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
     drop(store);
     let health = fsck(folder.path(), RepairMode::Check).unwrap();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);
+}
+
+#[test]
+fn a_store_of_format_7_gets_its_usage_by_day_from_its_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &Settings::default()).unwrap();
+    put(&store, "one");
+    let (tool, second) = (find(&store, "one").id, 86_400);
+    let runs = [
+        (0, "returned", r#","used":{"fuel":10,"micros":3}"#),
+        (second - 1, "threw", r#","used":{"fuel":30,"micros":4}"#),
+        (second, "stopped", r#","used":{"fuel":9223372036854775807,"micros":5}"#),
+        (second, "returned", r#","used":{"fuel":9223372036854775807,"micros":5}"#),
+        (second, "refused", ""),
+        (second, "stopped", r#","code":"cancelled","used":{"fuel":1,"micros":5}"#),
+    ];
+    for (at, outcome, used) in runs {
+        let (begun, at) = (store.runs().start(|_| Vec::new()).unwrap(), Timestamp::from_second(at).unwrap());
+        let body = format!(r#"{{"run":"{}","outcome":"{outcome}"{used}}}"#, begun.run()).into_bytes();
+        let record = Record { kind: RUN_KIND.to_owned(), tool: Some(tool), at, body };
+        let audit_event = AuditEvent::new(Action::RunDynamicTool, at);
+        store.runs().finish(begun, FinishedRun { usage: None, record, audit_event }).unwrap();
+    }
+    drop(store);
+    let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
+    for (hash, at, body) in [("00", 0, "x'ff7b'"), ("01", i64::MAX, "body")] {
+        let sql = format!(
+            "INSERT INTO record (hash, kind, tool, at, body) SELECT x'{hash}', 'run', tool, {at}, {body} FROM record LIMIT 1"
+        );
+        connection.execute_batch(&sql).unwrap();
+    }
+    connection.execute_batch("DROP TABLE daily_usage; DROP INDEX record_receipt; PRAGMA user_version = 7").unwrap();
+    drop(connection);
+    std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 7\n").unwrap();
+
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    let of_day = |runs, failures, fuel, max_fuel, micros| UsageTotals {
+        runs,
+        failures,
+        fuel,
+        max_fuel,
+        time: Duration::from_micros(micros),
+        tokens_saved: None,
+    };
+    let days = store.runs().usage_by_day(date(1970, 1, 1)..=date(1970, 1, 9), None).unwrap();
+    let most = i64::MAX.cast_unsigned();
+    assert_eq!(days[0], DailyUsage { day: date(1970, 1, 1), totals: of_day(2, 1, 40, 30, 7) });
+    // Sums are numbers of 53 bits here, and stop before they overflow.
+    assert_eq!(
+        days[1],
+        DailyUsage { day: date(1970, 1, 2), totals: of_day(2, 1, 9_000_000_000_000_000_000, most, 10) }
+    );
+    assert_eq!(days.len(), 2);
 }

@@ -1,0 +1,3 @@
+export function execute({ name }: { name: string }): string {
+  return `Hello, ${name}`;
+}
