@@ -1072,8 +1072,8 @@ impl Toolbox {
         profile::profile_draft(&self.parts, draft, params, budget, run, precheck)
     }
 
-    /// Returns what a type checker says about code that is not stored; empty if there is none. It may use what the policy grants to
-    /// drafts.
+    /// Returns what a type checker says about code that is not stored, which may use what the policy grants to drafts. Without a type
+    /// checker, that is nothing.
     pub fn type_errors(&self, draft: &Draft) -> Vec<Finding> {
         types::check_draft(&self.parts, draft)
     }

@@ -31,6 +31,10 @@ const MAX_TOOLS: usize = 20;
 /// The number of tools in that list as a file.
 const MAX_TOOLS_OF_FILE: usize = 10_000;
 
+/// The columns of usage in a file.
+const COLUMNS: [&str; 8] =
+    ["runs", "succeeded", "failed", "fuel", "fuel_per_run", "max_fuel", "milliseconds", "tokens_saved"];
+
 /// What to show.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(default)]
@@ -123,21 +127,12 @@ pub(crate) async fn usage_file(
     query: Result<Query<LedgerQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let visit = app.visit(&headers);
-    let query = match valid_query(query, &visit) {
-        Ok(query) => query,
-        Err(refusal) => return *refusal,
-    };
-    let rows = app.with_toolbox(move |toolbox| {
-        let (_, days) = load_days(toolbox, &query)?;
-        let header =
-            ["day", "runs", "succeeded", "failed", "fuel", "fuel_per_run", "max_fuel", "milliseconds", "tokens_saved"];
-        Ok(write_csv(&header, days.iter().map(|usage| [vec![usage.day.to_string()], columns(&usage.totals)].concat())))
-    });
-    match rows.await {
-        Ok(rows) => csv_response(rows),
-        Err(error) => failed(&visit, &error),
-    }
+    serve_csv(&app, query, &headers, |toolbox, query| {
+        let (_, days) = load_days(toolbox, query)?;
+        let row = |usage: &DailyUsage| [vec![usage.day.to_string()], columns(&usage.totals)].concat();
+        Ok(write_csv(&[&["day"], &COLUMNS[..]].concat(), days.iter().map(row)))
+    })
+    .await
 }
 
 /// Serves the most expensive tools.
@@ -146,36 +141,34 @@ pub(crate) async fn tools_file(
     query: Result<Query<LedgerQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let visit = app.visit(&headers);
+    serve_csv(&app, query, &headers, |toolbox, query| {
+        let Some(store) = toolbox.store() else { return Ok(Vec::new()) };
+        let limit = query.limit.unwrap_or(MAX_TOOLS_OF_FILE).min(MAX_TOOLS_OF_FILE);
+        let tools = store.runs().most_expensive(Period::ending_today(query.days).days(), limit)?;
+        let row = |(tool, totals): &(Entry, UsageTotals)| {
+            [vec![tool.id.to_string(), tool.name.to_string()], columns(totals)].concat()
+        };
+        Ok(write_csv(&[&["id", "name"], &COLUMNS[..]].concat(), tools.iter().map(row)))
+    })
+    .await
+}
+
+/// Serves a table that is made of the store.
+async fn serve_csv(
+    app: &App,
+    query: Result<Query<LedgerQuery>, QueryRejection>,
+    headers: &HeaderMap,
+    make: impl FnOnce(&Toolbox, &LedgerQuery) -> Result<Vec<u8>, PageError> + Send + 'static,
+) -> Response {
+    let visit = app.visit(headers);
     let query = match valid_query(query, &visit) {
         Ok(query) => query,
         Err(refusal) => return *refusal,
     };
-    let rows = app.with_toolbox(move |toolbox| {
-        let Some(store) = toolbox.store() else { return Ok(Vec::new()) };
-        let tools = store.runs().most_expensive(
-            Period::ending_today(query.days).days(),
-            query.limit.unwrap_or(MAX_TOOLS_OF_FILE).min(MAX_TOOLS_OF_FILE),
-        )?;
-        let header = [
-            "id",
-            "name",
-            "runs",
-            "succeeded",
-            "failed",
-            "fuel",
-            "fuel_per_run",
-            "max_fuel",
-            "milliseconds",
-            "tokens_saved",
-        ];
-        let row = |(tool, totals): &(Entry, UsageTotals)| {
-            [vec![tool.id.to_string(), tool.name.to_string()], columns(totals)].concat()
-        };
-        Ok(write_csv(&header, tools.iter().map(row)))
-    });
-    match rows.await {
-        Ok(rows) => csv_response(rows),
+    match app.with_toolbox(move |toolbox| make(toolbox, &query)).await {
+        Ok(rows) => {
+            ([(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment")], rows).into_response()
+        }
         Err(error) => failed(&visit, &error),
     }
 }
@@ -190,10 +183,6 @@ fn valid_query(query: Result<Query<LedgerQuery>, QueryRejection>, visit: &Visit)
     Err(Box::new(problem(visit, StatusCode::BAD_REQUEST, &message!("the ledger has no such period"), &hint)))
 }
 
-fn csv_response(rows: Vec<u8>) -> Response {
-    ([(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment")], rows).into_response()
-}
-
 /// Writes a table (RFC 4180).
 fn write_csv(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
@@ -205,7 +194,7 @@ fn write_csv(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Vec<u8
     writer.into_inner().unwrap_or_default()
 }
 
-/// Returns the columns of usage; empty where there is nothing to tell.
+/// Returns the values of [`COLUMNS`]; empty where there is nothing to tell.
 fn columns(totals: &UsageTotals) -> Vec<String> {
     let UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved } = *totals;
     vec![

@@ -20,7 +20,7 @@ export interface Series {
 const LEGEND_LINE = 22;
 const SAMPLE_WIDTH = 22;
 
-/** The second series of bars are failures. A second line is none. */
+/** Whether a series shows failures: the second one of bars does, and a second line does not. */
 const BAR_COLORS = ["var(--accent)", "var(--danger)", "var(--warn)", "var(--number)"];
 const LINE_COLORS = ["var(--accent)", "var(--warn)", "var(--number)", "var(--keyword)"];
 const SYMBOLS: SymbolType[] = ["circle", "square", "triangle", "diamond"];

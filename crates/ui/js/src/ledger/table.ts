@@ -3,7 +3,7 @@ import { csvParseRows } from "d3-dsv";
 
 /** A table of text: its columns have names. */
 export interface Table {
-  /** The index of a column. Throws if there is none of this name. */
+  /** Returns the index of a column. Throws if no column has this name. */
   column(name: string): number;
   rows: string[][];
 }
