@@ -197,6 +197,63 @@ fn a_refusal_is_of_the_tool_whatever_it_is_granted_until_a_person_takes_it_back(
 }
 
 #[test]
+fn an_approval_of_one_run_is_taken_once_and_lapses_after_a_day() {
+    let mut fixture = StoreFixture::new();
+    let sum = fixture.tool("sum", &returns(1));
+    let (net, kv) = (json!({"net": ["a.org"]}), json!({"kv": true}));
+    let at = |seconds| Timestamp::from_second(seconds).unwrap();
+    let decide = |fixture: &StoreFixture, grants: &Value, decision, seconds| {
+        fixture.store().approvals().set_decision(&approval(sum, grants, decision, seconds)).unwrap();
+    };
+    let is_there = |fixture: &StoreFixture, grants: &Value, seconds| {
+        fixture.store().approvals().single(sum, grants, at(seconds)).unwrap().is_some()
+    };
+    fixture.store().approvals().request(sum, &net, "agent", at(1)).unwrap();
+    decide(&fixture, &net, Decision::ApprovedOnce, 2);
+    fixture.reopen();
+    let once = approval(sum, &net, Decision::ApprovedOnce, 2);
+    assert_eq!(fixture.store().approvals().for_tool(sum).unwrap(), std::slice::from_ref(&once));
+    assert_eq!(fixture.store().approvals().pending(10).unwrap(), []);
+    // It is not an approval of all runs, or of other grants.
+    assert_eq!(fixture.store().approvals().decision(sum, &net).unwrap(), None);
+    assert_eq!(fixture.store().approvals().take_single(sum, &kv, at(3)).unwrap(), None);
+    // Of many runs one takes it.
+    let store = fixture.store();
+    let taken = std::thread::scope(|scope| {
+        let take = || store.approvals().take_single(sum, &net, at(3)).unwrap();
+        let runs: Vec<_> = (0..8).map(|_| scope.spawn(take)).collect();
+        runs.into_iter().filter_map(|run| run.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(taken, [once]);
+    assert_eq!(fixture.store().approvals().for_tool(sum).unwrap(), []);
+
+    let day = 24 * 60 * 60;
+    decide(&fixture, &net, Decision::ApprovedOnce, 10);
+    assert!(is_there(&fixture, &net, 9 + day) && !is_there(&fixture, &net, 10 + day));
+    assert_eq!(fixture.store().approvals().take_single(sum, &net, at(10 + day)).unwrap(), None);
+    // The next decision deletes what lapsed.
+    decide(&fixture, &kv, Decision::ApprovedOnce, 10 + day);
+    assert_eq!(fixture.store().approvals().for_tool(sum).unwrap().len(), 1);
+    // A refusal ends it, and it ends a refusal.
+    decide(&fixture, &net, Decision::Refused, 11 + day);
+    assert!(!is_there(&fixture, &kv, 11 + day));
+    decide(&fixture, &kv, Decision::ApprovedOnce, 12 + day);
+    assert_eq!(fixture.store().approvals().decision(sum, &net).unwrap(), None);
+    assert!(is_there(&fixture, &kv, 12 + day));
+    // An approval of all runs replaces it, and a revocation ends it.
+    decide(&fixture, &kv, Decision::Approved, 13 + day);
+    assert!(!is_there(&fixture, &kv, 13 + day));
+    decide(&fixture, &net, Decision::ApprovedOnce, 14 + day);
+    assert_eq!(fixture.store().approvals().revoke(sum).unwrap(), 2);
+    assert!(!is_there(&fixture, &net, 14 + day));
+    // So does the deletion of the name.
+    decide(&fixture, &net, Decision::ApprovedOnce, 15 + day);
+    fixture.delete("sum").unwrap();
+    fixture.undelete("sum").unwrap();
+    assert!(!is_there(&fixture, &net, 15 + day));
+}
+
+#[test]
 fn a_tool_that_is_deleted_has_to_be_approved_again() {
     let grants = json!({"net": ["a.org"]});
     #[expect(clippy::type_complexity, reason = "three ways back, one a line")]

@@ -11,7 +11,7 @@ use crate::fsck::delete;
 
 fn run(fixture: &StoreFixture, tool: ToolId, failure: Option<&str>, micros: u64, tokens_saved: Option<u64>) {
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_micros(micros));
-    let event = UsageEvent { tool, at: fixture.now(), failure, fuel: 1, duration, tokens_saved };
+    let event = UsageEvent { tool, at: fixture.now(), failure, fuel: 1, duration, tokens_saved, time_saved: None };
     fixture.store().runs().record_usage(event).unwrap();
 }
 

@@ -18,6 +18,7 @@ mod framing;
 mod host_methods;
 mod hostile;
 mod operations;
+mod pages;
 mod progress;
 mod published;
 mod request_state;

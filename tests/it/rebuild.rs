@@ -195,6 +195,8 @@ fn shelf_with_knowledge() -> StoreFixture {
         .approvals()
         .set_decision(&Approval { tool: hit, grants, decision: Decision::Approved, by: "me".to_owned(), at })
         .unwrap();
+    let once = Approval { tool: hit, grants: json!(["kv"]), decision: Decision::ApprovedOnce, by: "me".to_owned(), at };
+    fixture.store().approvals().set_decision(&once).unwrap();
     fixture
         .store()
         .runs()

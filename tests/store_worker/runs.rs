@@ -71,7 +71,15 @@ pub(crate) fn finish(store: &Store, begun: ActiveRun, noted: &StartedRun, outcom
     let result = code.map_or(Ok(()), |code| Err(EventFailure { code: ErrorCode::parse(code).unwrap(), message: None }));
     let attempt = AuditEvent { tool: Some(tool), result, ..AuditEvent::new(Action::RunDynamicTool, at) };
     let failure = code.map(str::to_owned);
-    let usage = UsageEvent { tool, at, failure, fuel: 1_000, duration: Duration::from_millis(20), tokens_saved: None };
+    let usage = UsageEvent {
+        tool,
+        at,
+        failure,
+        fuel: 1_000,
+        duration: Duration::from_millis(20),
+        tokens_saved: None,
+        time_saved: None,
+    };
     store.runs().finish(begun, FinishedRun { usage: Some(usage), record, audit_event: attempt }).map(|_| ())
 }
 

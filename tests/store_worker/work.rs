@@ -159,6 +159,7 @@ fn run(store: &Store, entry: &Entry, failure: Option<String>, at: Timestamp) -> 
         fuel: 1_000,
         duration,
         tokens_saved: None,
+        time_saved: None,
     })?)
 }
 

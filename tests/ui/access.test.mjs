@@ -41,7 +41,7 @@ test("a browser without the cookie is told how it gets access, and nothing else"
     assert.equal(answer.status(), 401, path);
     const html = await answer.text();
     assert.ok(!html.includes(SECRET) && !html.includes(id) && !html.includes(PERSON) && !html.includes("form_token"), html);
-    assert.match(await page.textContent("main"), /no access.*open the link that toolcell ui printed/s);
+    assert.match(await page.textContent("main"), /no access.*open the link that the server printed/s);
     await page.close();
   }
   const decided = await server.ask(`${path}/decide`, { method: "POST", headers: { origin: server.origin }, body: "action=approve" });
@@ -238,7 +238,7 @@ test("when the server ends, its pages say so, and the cookie opens nothing of th
   const next = await store.serve({ port: server.port });
   assert.notEqual(next.link, server.link);
   assert.equal((await page.goto(next.origin)).status(), 401);
-  assert.match(await page.textContent("main"), /open the link that toolcell ui printed/);
+  assert.match(await page.textContent("main"), /open the link that the server printed/);
   await page.goto(next.link);
   assert.equal(await page.textContent("h1"), "Inbox");
 });

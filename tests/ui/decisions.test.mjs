@@ -26,7 +26,7 @@ async function assertDecided(store, expected) {
   if (action === "revoke") {
     assert.deepEqual(decided, []);
   } else {
-    const word = { approve: "approved", refuse: "refused" }[action];
+    const word = { approve: "approved", "approve-once": "approved-once", refuse: "refused" }[action];
     assert.deepEqual(decided.map(({ name, decision, by }) => [name, decision, by]), [[NAME, word, by]]);
     assert.deepEqual(pending, []);
   }
@@ -103,6 +103,103 @@ test("keys alone approve", async (t) => {
   await page.waitForURL(`${server.base}/`);
   await assertDecided(store, [["approve", `page (${PERSON})`]]);
   visitor.assertQuiet();
+});
+
+/** Fails unless the next run of the tool is approved, runs it, and fails unless the run after that waits. */
+async function assertOneRun({ store, page, path, server }) {
+  assert.equal(await page.locator("#pending").count(), 0, "it waits no more");
+  assert.match(await page.textContent("section:has(#decided)"), new RegExp(`${NAME}.*approved for one run \\(.*timers.*\\), page \\(${PERSON}\\)`, "s"));
+  await assertDecided(store, [["approve-once", `page (${PERSON})`]]);
+  await page.goto(`${server.base}${path}`);
+  assert.match(await page.textContent(".decision"), /Its next run is approved.*is granted\s*timers/s);
+  assert.equal(await page.locator("#once").count(), 0, "it is approved for one run already");
+  assert.equal(await page.locator("#approve, #revoke, #refuse").count(), 3);
+  const [{ value }] = await store.lines(["run", NAME, "ms=1"]);
+  assert.equal(value, 1);
+  await page.goto(`${server.base}${path}`);
+  assert.match(await page.textContent(".decision"), /It needs your approval/);
+  assert.equal(await page.locator("#once").count(), 1);
+  const { status, errors, output } = await store.run(["run", NAME, "ms=1", "--json"]);
+  assert.notEqual(status, 0);
+  assert.match(errors + output, /permission-denied/);
+  const { pending, decided } = await store.approvals();
+  assert.deepEqual([pending.map(({ name }) => name), decided], [[NAME], []]);
+  await page.goto(`${server.base}/`);
+  assert.deepEqual(await page.locator("section:has(#pending) a[data-row]").allTextContents(), [NAME]);
+  assert.deepEqual(await store.decisions(NAME), [["approve-once", `page (${PERSON})`, true]], "a run is no decision");
+}
+
+test("a click approves the next run only", async (t) => {
+  const all = await scene(t);
+  const { page, visitor, server } = all;
+  await page.click(`a[data-row] >> text=${NAME}`);
+  await page.click("#once");
+  await page.waitForURL(`${server.base}/`);
+  await assertOneRun(all);
+  visitor.assertQuiet();
+});
+
+test("keys alone approve the next run only", async (t) => {
+  const all = await scene(t);
+  const { store, page, visitor, server } = all;
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/tools\/dt_/);
+  // The button that approves all runs comes first.
+  await page.keyboard.press("a");
+  await assertFocus(page, "#approve");
+  await page.keyboard.press("Tab");
+  await assertFocus(page, "#once");
+  assert.deepEqual(await store.decisions(NAME), [], "a key that moves the focus decides nothing");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${server.base}/`);
+  await assertOneRun(all);
+  visitor.assertQuiet();
+});
+
+test("the approval of the next run is withdrawn, replaced and refused like any other", async (t) => {
+  const { store, page, path, visitor, server } = await scene(t);
+  const once = ["approve-once", `page (${PERSON})`];
+  const decide = async (selector) => {
+    await page.goto(`${server.base}${path}`);
+    await page.click(selector);
+    await page.waitForURL(`${server.base}/`);
+  };
+  await decide("#once");
+  await decide("#revoke");
+  await assertDecided(store, [once, ["revoke", `page (${PERSON})`]]);
+  assert.notEqual((await store.run(["run", NAME, "ms=1"])).status, 0);
+  await decide("#once");
+  await decide("#refuse");
+  const before = [once, ["revoke", `page (${PERSON})`], once, ["refuse", `page (${PERSON})`]];
+  await assertDecided(store, before);
+  await decide("#once");
+  await decide("#approve");
+  await assertDecided(store, [...before, once, ["approve", `page (${PERSON})`]]);
+  for (const ms of [1, 2]) assert.equal((await store.lines(["run", NAME, `ms=${ms}`]))[0].value, ms, "all runs are approved");
+  visitor.assertQuiet();
+});
+
+test("a run that takes the approval makes an open page out of date, and a second approval is not made from it", async (t) => {
+  const { store, page, path, visitor, server } = await scene(t);
+  assert.equal((await sendDecision(visitor, path, "once")).status, 303);
+  await page.goto(`${server.base}${path}`);
+  await markPage(page);
+  await store.lines(["run", NAME, "ms=1"]);
+  await page.waitForSelector("#outdated:not([hidden])");
+  await assertSamePage(page);
+  const answered = page.waitForResponse((answer) => answer.url().endsWith("/decide"));
+  await page.click("#approve");
+  assert.equal((await answered).status(), 409);
+  assert.match(await page.textContent(".alarm"), /Nothing was decided/);
+  assert.deepEqual((await store.approvals()).decided, []);
+});
+
+test("of runs at once, one takes the approval of the next run", async (t) => {
+  const { store, path, visitor } = await scene(t);
+  assert.equal((await sendDecision(visitor, path, "once")).status, 303);
+  const ended = await Promise.all(Array.from({ length: 4 }, (_, at) => store.run(["run", NAME, `ms=${at}`])));
+  assert.equal(ended.filter(({ status }) => status === 0).length, 1, JSON.stringify(ended));
 });
 
 test("keys alone refuse with a reason", async (t) => {

@@ -97,7 +97,7 @@ test("a hostile text is text in the inbox, also as the reason of a refusal", asy
   }
   for (const { name, text, id } of tools.filter((_, at) => at % 4 === 0)) {
     await visit(visitor, `/tools/${id}`);
-    await assertShown(page, "section:has(#decisions) li", `: ${reason(text).trim()}`, name, shownOnLine);
+    await assertShown(page, "section:has(#permissions) td", `: ${reason(text).trim()}`, name, shownOnLine);
   }
 });
 

@@ -81,7 +81,7 @@ test("no page is wider than a small screen", async (t) => {
 test("the buttons of a decision are large enough for a finger", async (t) => {
   const { page } = await enter(t, { viewport: SMALL });
   await page.goto(`${server.base}${pages["tool that waits"]}`);
-  for (const selector of ["#approve", "#reason", "#refuse"]) {
+  for (const selector of ["#approve", "#once", "#reason", "#refuse"]) {
     const { width, height } = await page.locator(selector).boundingBox();
     assert.ok(width >= 24 && height >= 24, `${selector}: ${width} x ${height}`);
   }

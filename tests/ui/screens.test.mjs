@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import pixelmatch from "pixelmatch";
 import { PNG } from "pngjs";
+import { serveOperators } from "./operators.mjs";
 import { servePast, showPast } from "./past.mjs";
 import { Visitor, eventually } from "./support.mjs";
 import { serveSample } from "./sample.mjs";
@@ -43,9 +44,10 @@ const SCREENS = [
   ["suspended", "suspended run"],
   ["ledger", "ledger"],
   ["playground", "playground"],
+  ["sign-in", "sign-in"],
 ].flatMap(([file, name]) => [
   ...["light", "dark"].map((theme) => ({ file: `${file}-${theme}`, name, theme, width: 1_280 })),
-  ...(["inbox", "tool", "ledger", "playground"].includes(file) ? [{ file: `${file}-small`, name, theme: "light", width: 380 }] : []),
+  ...(["inbox", "tool", "ledger", "playground", "sign-in"].includes(file) ? [{ file: `${file}-small`, name, theme: "light", width: 380 }] : []),
 ]);
 
 /** What a page needs before it is opened, and before its picture is taken. */
@@ -65,6 +67,7 @@ const PREPARED = {
 
 const { server, pages } = await serveSample({ after });
 const cookies = await (await Visitor.enter({ after }, server)).context.cookies();
+const places = { ...pages, "sign-in": (await serveOperators({ after })).server.link };
 
 /** Replaces what differs between two stores: times, identifiers and measurements. */
 function makeConstant() {
@@ -93,7 +96,7 @@ for (const { file, name, theme, width } of SCREENS) {
     await visitor.context.addCookies(cookies);
     const { prepare, finish } = PREPARED[name] ?? {};
     await prepare?.(visitor.context);
-    const page = await visitor.open(pages[name]);
+    const page = await visitor.open(places[name]);
     await finish?.(page);
     // The numbers of the ledger are constant already, and differ.
     if (name !== "ledger") await page.evaluate(makeConstant);

@@ -44,44 +44,11 @@ process.on("exit", () => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
 });
 
-/** A store in a home of its own, with the commands that use it. */
-export class Store {
-  #servers = new Set();
-
-  /** Creates an empty store, which is deleted at the end of the scope. */
-  constructor(scope, policy = POLICY) {
-    this.home = mkdtempSync(join(tmpdir(), "toolcell-ui-"));
-    homes.add(this.home);
-    this.dir = join(this.home, "store");
-    this.env = {
-      HOME: this.home,
-      PATH: process.env.PATH,
-      TOOLCELL_DIR: this.dir,
-      TOOLCELL_LANG: "en",
-      USER: PERSON,
-      XDG_CONFIG_HOME: join(this.home, "config"),
-    };
-    mkdirSync(join(this.home, "config", "toolcell"), { recursive: true });
-    this.setPolicy(policy);
-    scope.after(async () => {
-      await Promise.all([...this.#servers].map((server) => server.stop()));
-      rmSync(this.home, { recursive: true, force: true });
-      homes.delete(this.home);
-    });
-  }
-
-  get #policyFile() {
-    return join(this.env.XDG_CONFIG_HOME, "toolcell", "toolcell.toml");
-  }
-
-  /** Returns the user's policy. */
-  policy() {
-    return readFileSync(this.#policyFile, "utf8");
-  }
-
-  /** Replaces the user's policy. */
-  setPolicy(policy) {
-    writeFileSync(this.#policyFile, policy);
+/** The commands that use a store. */
+export class StoreCommands {
+  constructor(home, env) {
+    this.home = home;
+    this.env = env;
   }
 
   /** Runs a command to its end: `{ status, output, errors }`. */
@@ -119,8 +86,48 @@ export class Store {
   /** Returns the audit lines of the decisions about a tool, the oldest first: `[action, person and reason, success]`. */
   async decisions(name) {
     const lines = await this.lines(["audit", "--tool", name, "--oldest-first", "--limit", "1000"]);
-    const decided = lines.filter(({ action }) => ["approve", "refuse", "revoke"].includes(action));
+    const decided = lines.filter(({ action }) => ["approve", "approve-once", "refuse", "revoke"].includes(action));
     return decided.map(({ action, details, success }) => [action, details.decidedBy, success]);
+  }
+}
+
+/** A store in a home of its own. */
+export class Store extends StoreCommands {
+  #servers = new Set();
+
+  /** Creates an empty store, which is deleted at the end of the scope. */
+  constructor(scope, policy = POLICY) {
+    const home = mkdtempSync(join(tmpdir(), "toolcell-ui-"));
+    homes.add(home);
+    const [dir, config] = [join(home, "store"), join(home, "config")];
+    super(home, { HOME: home, PATH: process.env.PATH, TOOLCELL_DIR: dir, TOOLCELL_LANG: "en", USER: PERSON, XDG_CONFIG_HOME: config });
+    this.dir = dir;
+    mkdirSync(join(this.home, "config", "toolcell"), { recursive: true });
+    this.setPolicy(policy);
+    scope.after(async () => {
+      await Promise.all([...this.#servers].map((server) => server.stop()));
+      rmSync(this.home, { recursive: true, force: true });
+      homes.delete(this.home);
+    });
+  }
+
+  get #policyFile() {
+    return join(this.env.XDG_CONFIG_HOME, "toolcell", "toolcell.toml");
+  }
+
+  /** Returns the user's policy. */
+  policy() {
+    return readFileSync(this.#policyFile, "utf8");
+  }
+
+  /** Replaces the user's policy. */
+  setPolicy(policy) {
+    writeFileSync(this.#policyFile, policy);
+  }
+
+  /** Returns the commands that use the store of a principal. */
+  ofPrincipal(name) {
+    return new StoreCommands(this.home, { ...this.env, TOOLCELL_DIR: join(this.dir, "principals", name) });
   }
 
   /** Sends messages to an MCP server over standard input, and returns its answers, in the order of their identifiers. */
@@ -146,18 +153,30 @@ export class Store {
 
   /** Starts the page. `command` and `args` start it in another way. */
   async serve({ port = 0, lang = "en", command = TOOLCELL, args = [] } = {}) {
-    const all = [...args, "ui", "--dir", this.dir, "--port", String(port), "--lang", lang];
-    const child = spawn(command, all, { cwd: this.home, env: this.env, stdio: ["ignore", "pipe", "pipe"] });
-    const server = new Server(child, () => this.#servers.delete(server));
+    return this.#start(command, [...args, "ui", "--dir", this.dir, "--port", String(port), "--lang", lang], UI_LINK);
+  }
+
+  /** Starts an MCP server over HTTP with the page; `args` are more of its arguments. */
+  async serveMcp({ port = 0, args = [] } = {}) {
+    return this.#start(TOOLCELL, ["mcp", "--dir", this.dir, "--http", `127.0.0.1:${port}`, "--ui", ...args], MCP_LINK);
+  }
+
+  async #start(command, args, link) {
+    const child = spawn(command, args, { cwd: this.home, env: this.env, stdio: ["ignore", "pipe", "pipe"] });
+    const server = new Server(child, link, () => this.#servers.delete(server));
     this.#servers.add(server);
     await server.started;
     return server;
   }
 }
 
-/** A process that serves the page. */
+/** What `toolcell ui` prints on standard output, and `toolcell mcp --ui` on standard error. */
+const UI_LINK = /^(http:\S+)\n/m;
+const MCP_LINK = /^(?:operators sign in|the page is) at (http:[^\s;]+)[;\n]/m;
+
+/** A process that serves the page, and prints where it is. */
 class Server {
-  constructor(child, onEnd) {
+  constructor(child, link, onEnd) {
     this.child = child;
     this.said = "";
     children.add(child);
@@ -170,22 +189,24 @@ class Server {
       child.once("close", end);
       child.once("error", () => end(-1));
     });
-    child.stderr.setEncoding("utf8").on("data", (text) => (this.said += text));
     const printed = new Promise((resolve) => {
-      let output = "";
-      child.stdout.setEncoding("utf8").on("data", (text) => {
-        output += text;
-        if (output.includes("\n")) resolve(output.split("\n")[0]);
-      });
+      for (const stream of [child.stdout, child.stderr]) {
+        let output = "";
+        stream.setEncoding("utf8").on("data", (text) => {
+          output += text;
+          if (stream === child.stderr) this.said += text;
+          const found = link.exec(output);
+          if (found) resolve(found[1]);
+        });
+      }
     });
     const failed = this.ended.then((status) => Promise.reject(new Error(`the server ended with ${status}: ${this.said}`)));
     failed.catch(() => {});
     this.started = within(Promise.race([printed, failed]), () => `the server prints no link: ${this.said}`).then((link) => {
-      this.link = link;
-      this.origin = new URL(link).origin;
-      // The path below which all pages are is known once the link was used.
-      this.base = this.origin;
-      this.port = Number(new URL(link).port);
+      const { origin, pathname, port } = new URL(link);
+      Object.assign(this, { link, origin, port: Number(port) });
+      // Where people sign in, all pages are below that path. The one of a link is known once the link was used.
+      this.base = origin + (pathname.endsWith("/") ? pathname.slice(0, -1) : "");
     });
   }
 
@@ -198,9 +219,9 @@ class Server {
   /** Asks without a browser: `{ status, headers, body }`. Nothing is added to the headers. */
   async ask(path, { method = "GET", headers = {}, body = "" } = {}) {
     const all = { host: `127.0.0.1:${this.port}`, ...headers };
-    if (body) Object.assign(all, { "content-type": "application/x-www-form-urlencoded", "content-length": Buffer.byteLength(body) });
+    if (body) Object.assign(all, { "content-type": "application/x-www-form-urlencoded", "content-length": Buffer.byteLength(body), ...headers });
     const answer = new Promise((resolve, reject) => {
-      const isOutside = /^\/(open|assets)\b/.test(path);
+      const isOutside = /^\/(open|assets|mcp|ui)\b/.test(path);
       const whole = isOutside ? path : `${this.base.slice(this.origin.length)}${path}`;
       const asked = request({ host: "127.0.0.1", port: this.port, path: whole, method, headers: all, setHost: false, agent: false });
       asked.once("error", reject);
@@ -265,7 +286,7 @@ export class Visitor {
     const visitor = await Visitor.arrive(scope, server, options);
     visitor.page = await visitor.context.newPage();
     await visitor.page.goto(server.link);
-    await visitor.page.waitForURL(/^http:..127.0.0.1:\d+\/[0-9a-f]{32}\/$/);
+    await visitor.page.waitForURL(/^http:..127.0.0.1:\d+(\/ui)?\/[0-9a-f]{32}\/$/);
     server.base = visitor.page.url().replace(/\/$/, "");
     return visitor;
   }

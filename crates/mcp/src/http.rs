@@ -1,13 +1,13 @@
-//! The HTTP transport: the protocol at `/mcp`, and `/healthz`, `/readyz` and `/metrics` for
-//! operators.
+//! The HTTP transport: the protocol at `/mcp`, `/healthz`, `/readyz` and `/metrics` for monitoring, and
+//! pages of the host.
 //!
 //! `rmcp` implements the protocol, hyper HTTP/1.1, axum and tower-http routing and CORS. This module
 //! implements what stands in front of the protocol: authentication, quotas and timeouts.
 //!
 //! Reading order: [`HttpConfig`] holds all settings. `serve` accepts connections and shuts them
 //! down. `router` has the routes: `endpoint` forwards requests to the protocol, with the help of
-//! `authenticate`, `body` and `sessions`, and `health` has the endpoints for operators; `host_check`
-//! and `cors` are around them. `pool` shares a bounded resource between principals, `connections`
+//! `authenticate`, `body` and `sessions`, `health` has the endpoints for monitoring, and `pages` those of
+//! the host for people, whom `operators` knows; `host_check` and `cors` are around them. `pool` shares a bounded resource between principals, `connections`
 //! assigns connections to principals, and `connection` enforces the timeouts of one.
 //!
 //! Connections are accepted and served by hand and not by `axum::serve`, which has no limit of
@@ -23,10 +23,13 @@ mod connection;
 mod connections;
 mod cors;
 mod endpoint;
+mod failure_limiter;
 #[cfg(test)]
 mod fuzz;
 mod health;
 mod host_check;
+mod operators;
+mod pages;
 mod pool;
 mod problem;
 mod router;
@@ -54,18 +57,22 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::authenticate::address_block;
 use self::body::GuardedBody;
 use self::connection::{Connection, Exchange, IdleTracker};
 use self::connections::{Connections, RegisteredConnection, RequestConnection};
+use self::failure_limiter::address_block;
 use self::pool::Sharing;
 use self::router::HttpRoutes;
 use crate::in_flight::{CallTracker, SHUTDOWN_LIMIT};
 use crate::runtime::THREADS_HINT;
 
 pub use self::health::HealthHooks;
+pub use self::operators::{Operators, SignInError};
+pub use self::pages::{HostPages, PAGES_PATH};
 pub(crate) use self::tokens::TokenScope;
-pub use self::tokens::{MetricsToken, PrincipalLimits, PrincipalToken, TokenSet, TokenStore, TokenStoreError};
+pub use self::tokens::{
+    MetricsToken, OperatorToken, PrincipalLimits, PrincipalToken, TokenSet, TokenStore, TokenStoreError,
+};
 
 /// How long the accept loop pauses after an error, for example when no file descriptor is left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -124,6 +131,8 @@ pub struct HttpConfig {
     pub timeouts: Timeouts,
     /// The hooks behind `/readyz` and `/metrics`.
     pub health: HealthHooks,
+    /// Pages of the host at [`PAGES_PATH`]; none by default.
+    pub pages: Option<HostPages>,
 }
 
 /// The timeouts of the HTTP transport.
@@ -203,6 +212,7 @@ impl Default for HttpConfig {
             shutdown_grace: Duration::from_secs(10),
             timeouts: Timeouts::default(),
             health: HealthHooks::default(),
+            pages: None,
         }
     }
 }

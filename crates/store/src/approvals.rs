@@ -1,12 +1,13 @@
 //! Decisions of people about tools: approvals and refusals, and pending approval requests.
 //!
 //! Invariant: an approval holds for one tool with one set of grants. A changed tool has another
-//! identifier, and another set of grants needs its own approval. Deleting a name ends the approvals
+//! identifier, and another set of grants needs its own approval. An approval for one run is taken by
+//! the run that uses it, at most once, and lapses after a day. Deleting a name ends the approvals
 //! of all tools that it ever resolved to. A refusal holds for a tool with any grants and lasts
 //! until a person revokes it; import, deletion and garbage collection keep it. A pending request
 //! permits nothing.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::Value;
 use toolcell_i18n::message;
@@ -17,6 +18,13 @@ use crate::db::sql::{decode_column, read_time};
 use crate::db::{Db, generation};
 use crate::durability::Durability;
 use crate::error::Fault;
+
+/// How long an approval for one run waits for the run.
+pub const SINGLE_APPROVAL_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+
+/// The decisions about tools, as they are listed. The number stands for [`Decision::ApprovedOnce`].
+const DECIDED: &str = "(SELECT tool, grants, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
+    UNION ALL SELECT tool, grants, form, 2, by, at FROM single_approval)";
 
 /// The decisions about tools, and the requests for one.
 pub struct Approvals<'a> {
@@ -57,6 +65,8 @@ pub struct PendingApproval {
 pub enum Decision {
     /// The tool may run with these grants.
     Approved,
+    /// The tool may run once with these grants, within [`SINGLE_APPROVAL_LIFETIME`].
+    ApprovedOnce,
     /// The tool may not run, with any grants.
     Refused,
 }
@@ -75,7 +85,7 @@ impl<'a> Approvals<'a> {
         Self { db }
     }
 
-    /// Stores a decision. An approval ends a refusal of the tool and coexists with approvals of
+    /// Stores a decision. An approval, also for one run, ends a refusal of the tool and coexists with approvals of
     /// other grants. A refusal replaces all decisions and pending requests of the tool.
     ///
     /// # Errors
@@ -163,15 +173,38 @@ impl<'a> Approvals<'a> {
         })
     }
 
+    /// The approval for one run of a tool with exactly these grants, unless it lapsed.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn single(&self, tool: ToolId, grants: &Value, now: Timestamp) -> Result<Option<Approval>, Fault> {
+        let grants = blake3::hash(canonical_grants(grants)?.as_bytes());
+        self.db.index.read(|transaction| Ok(read_single(transaction, tool, &grants, now)?))
+    }
+
+    /// Takes the approval for one run of a tool with exactly these grants: of several runs, one gets it.
+    ///
+    /// # Errors
+    /// `store-read-only`, or another [`Fault`].
+    pub fn take_single(&self, tool: ToolId, grants: &Value, now: Timestamp) -> Result<Option<Approval>, Fault> {
+        let grants = blake3::hash(canonical_grants(grants)?.as_bytes());
+        self.db.index.write(Durability::Synced, |transaction| {
+            let Some(taken) = read_single(transaction, tool, &grants, now)? else { return Ok(None) };
+            let sql = "DELETE FROM single_approval WHERE tool = ? AND grants = ?";
+            transaction.prepare_cached(sql)?.execute((tool.as_bytes(), grants.as_bytes()))?;
+            generation::bump(transaction)?;
+            Ok(Some(taken))
+        })
+    }
+
     /// All decisions about a tool. For pending requests see [`Approvals::pending`].
     ///
     /// # Errors
     /// Any [`Fault`].
     pub fn for_tool(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
         self.db.index.read(|transaction| {
-            let sql = "SELECT form, granted, by, at FROM approval WHERE tool = ? AND granted IS NOT NULL \
-                       ORDER BY at, grants";
-            let mut statement = transaction.prepare_cached(sql)?;
+            let sql = format!("SELECT form, granted, by, at FROM {DECIDED} WHERE tool = ? ORDER BY at, grants");
+            let mut statement = transaction.prepare_cached(&sql)?;
             let rows = statement.query_map([tool.as_bytes()], |row| {
                 Ok(Approval {
                     tool,
@@ -191,10 +224,12 @@ impl<'a> Approvals<'a> {
     /// Any [`Fault`].
     pub fn decisions(&self, limit: usize) -> Result<Vec<Approval>, Fault> {
         self.db.index.read(|transaction| {
-            let sql = "SELECT tool, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
-                       AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
-                       ORDER BY at DESC, tool, grants LIMIT ?";
-            let mut statement = transaction.prepare_cached(sql)?;
+            let sql = format!(
+                "SELECT tool, form, granted, by, at FROM {DECIDED} AS decided \
+                 WHERE EXISTS (SELECT 1 FROM tool AS known WHERE known.id = decided.tool AND current = 1) \
+                 ORDER BY at DESC, tool, grants LIMIT ?"
+            );
+            let mut statement = transaction.prepare_cached(&sql)?;
             let rows = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
                 Ok(Approval {
                     tool: ToolId::from_bytes(row.get(0)?),
@@ -224,8 +259,13 @@ impl<'a> Approvals<'a> {
     pub(crate) fn revoke_audited(&self, tool: ToolId, attempt: Option<AuditEvent<'_>>) -> Result<usize, Fault> {
         self.db.with_reserve(|| {
             self.commit_always(attempt.clone(), |transaction, attempt| {
-                let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
-                let revoked = transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
+                let mut revoked = 0;
+                for sql in [
+                    "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL",
+                    "DELETE FROM single_approval WHERE tool = ?",
+                ] {
+                    revoked += transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
+                }
                 generation::bump(transaction)?;
                 attempt.details.count = Some(revoked as u64);
                 Ok(revoked)
@@ -248,37 +288,81 @@ impl<'a> Approvals<'a> {
 
 /// Writes a decision and removes those that it overrides.
 fn write_decision(transaction: &Connection, approval: &Approval, form: &str) -> rusqlite::Result<DecisionOutcome> {
-    let tool = approval.tool.as_bytes();
-    let granted = approval.decision == Decision::Approved;
-    if granted {
+    let (tool, grants) = (approval.tool.as_bytes(), blake3::hash(form.as_bytes()));
+    let at = approval.at.as_millisecond();
+    if approval.decision != Decision::Refused {
         let sql = "SELECT EXISTS (SELECT 1 FROM tool WHERE id = ? AND current = 1)";
         if !transaction.prepare_cached(sql)?.query_row([tool], |row| row.get::<_, bool>(0))? {
             return Ok(DecisionOutcome::ToolGone);
         }
     }
-    let ended = if granted {
-        "DELETE FROM approval WHERE tool = ? AND granted = 0"
+    let lapsed = (approval.at - SINGLE_APPROVAL_LIFETIME).as_millisecond();
+    transaction.prepare_cached("DELETE FROM single_approval WHERE at <= ?")?.execute([lapsed])?;
+    if approval.decision == Decision::Refused {
+        for sql in ["DELETE FROM approval WHERE tool = ?", "DELETE FROM single_approval WHERE tool = ?"] {
+            transaction.prepare_cached(sql)?.execute([tool])?;
+        }
     } else {
-        "DELETE FROM approval WHERE tool = ?"
-    };
-    transaction.prepare_cached(ended)?.execute([tool])?;
-    let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) VALUES (?, ?, ?, ?, ?, ?)";
-    let grants = blake3::hash(form.as_bytes());
-    let row = (tool, grants.as_bytes(), form, granted, &approval.by, approval.at.as_millisecond());
-    transaction.prepare_cached(sql)?.execute(row)?;
+        transaction.prepare_cached("DELETE FROM approval WHERE tool = ? AND granted = 0")?.execute([tool])?;
+        for sql in [
+            "DELETE FROM approval WHERE tool = ? AND grants = ? AND granted IS NULL",
+            "DELETE FROM single_approval WHERE tool = ? AND grants = ?",
+        ] {
+            transaction.prepare_cached(sql)?.execute((tool, grants.as_bytes()))?;
+        }
+    }
+    if approval.decision == Decision::ApprovedOnce {
+        let sql = "INSERT INTO single_approval (tool, grants, form, by, at) VALUES (?, ?, ?, ?, ?)";
+        transaction.prepare_cached(sql)?.execute((tool, grants.as_bytes(), form, &approval.by, at))?;
+    } else {
+        let granted = approval.decision == Decision::Approved;
+        let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) VALUES (?, ?, ?, ?, ?, ?)";
+        transaction.prepare_cached(sql)?.execute((tool, grants.as_bytes(), form, granted, &approval.by, at))?;
+    }
     generation::bump(transaction)?;
     Ok(DecisionOutcome::Stored)
+}
+
+/// Reads the approval for one run, unless it lapsed.
+fn read_single(
+    transaction: &Connection,
+    tool: ToolId,
+    grants: &blake3::Hash,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Approval>> {
+    let sql = "SELECT form, by, at FROM single_approval WHERE tool = ? AND grants = ? AND at > ?";
+    let since = (now - SINGLE_APPROVAL_LIFETIME).as_millisecond();
+    let mut statement = transaction.prepare_cached(sql)?;
+    let row = statement.query_row((tool.as_bytes(), grants.as_bytes(), since), |row| {
+        Ok(Approval {
+            tool,
+            grants: decode_column(0, serde_json::from_str(row.get_ref(0)?.as_str()?))?,
+            decision: Decision::ApprovedOnce,
+            by: row.get(1)?,
+            at: read_time(row, 2)?,
+        })
+    });
+    row.optional()
 }
 
 /// Ends the approvals of all tools of a name that is deleted or reassigned: they have to be
 /// approved again.
 pub(crate) fn end_approvals(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
-    let sql = "DELETE FROM approval WHERE granted = 1 AND tool IN (SELECT id FROM tool WHERE folded = ?)";
-    transaction.prepare_cached(sql)?.execute([folded]).map(|_| ())
+    for sql in [
+        "DELETE FROM approval WHERE granted = 1 AND tool IN (SELECT id FROM tool WHERE folded = ?)",
+        "DELETE FROM single_approval WHERE tool IN (SELECT id FROM tool WHERE folded = ?)",
+    ] {
+        transaction.prepare_cached(sql)?.execute([folded])?;
+    }
+    Ok(())
 }
 
-fn decision_from_granted(granted: bool) -> Decision {
-    if granted { Decision::Approved } else { Decision::Refused }
+fn decision_from_granted(granted: i64) -> Decision {
+    match granted {
+        0 => Decision::Refused,
+        1 => Decision::Approved,
+        _ => Decision::ApprovedOnce,
+    }
 }
 
 fn canonical_grants(grants: &Value) -> Result<String, Fault> {

@@ -32,7 +32,7 @@ use crate::error::{Fault, Reason};
 
 /// The store format that this version reads and writes. Older formats are upgraded if the store can
 /// be written.
-pub(crate) const FORMAT: u32 = 8;
+pub(crate) const FORMAT: u32 = 9;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
 /// Only the owner reads what tools and their users wrote.
@@ -209,6 +209,20 @@ impl Directory {
     /// Updates the format file if it states an older format.
     pub(crate) fn update_format(&self) -> Result<(), Fault> {
         if self.is_older() { write_format(&self.root).map_err(Fault::disk(FORMAT_FILE)) } else { Ok(()) }
+    }
+
+    /// Checks that a file can be written now.
+    pub(crate) fn probe_write(&self) -> Result<(), Fault> {
+        static CHECKS: AtomicU64 = AtomicU64::new(0);
+        self.check_writable()?;
+        let name = format!("tmp/check.{}.{}", std::process::id(), CHECKS.fetch_add(1, Ordering::Relaxed));
+        let mut options = private_options();
+        let written = self.root.open_with(&name, options.create_new(true).write(true)).and_then(|mut file| {
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            self.root.remove_file(&name)
+        });
+        written.map_err(Fault::disk(&name))
     }
 
     /// The path of the directory.

@@ -46,7 +46,7 @@ mod audited_change;
 mod changes;
 mod store;
 
-pub use approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval};
+pub use approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval, SINGLE_APPROVAL_LIFETIME};
 pub use audited_change::AuditedChange;
 pub use bundle::{
     BUNDLE_LIMIT, Bundles, ExportError, HistoryScope, Import, ImportError, ImportReport, ImportedTool, PublicKey,

@@ -88,6 +88,14 @@ impl Store {
         self.db.access()
     }
 
+    /// Checks that the store can be written now. A disk that fails may be read-only since the store was opened.
+    ///
+    /// # Errors
+    /// `store-read-only`, and `disk-failed` with the error of the system.
+    pub fn check_writable(&self) -> Result<(), Fault> {
+        self.db.directory.probe_write()
+    }
+
     /// The tools, by name and by identifier.
     #[must_use]
     pub fn catalog(&self) -> Catalog<'_> {

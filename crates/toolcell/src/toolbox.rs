@@ -30,7 +30,7 @@ use crate::host_calls::ServerReview;
 use crate::host_calls::{HeldEffect, HostFunctions, Resources, ResourcesConfig, SecretSource};
 use crate::jail::Confinement;
 use crate::operations::adopt::{self, AdoptError, AdoptedTool};
-use crate::operations::approvals::{self, ApprovalError, ApprovalResult, PendingTool};
+use crate::operations::approvals::{self, ApprovalError, ApprovalResult, ApprovedRuns, PendingTool};
 use crate::operations::async_run::{self, RunHandle};
 use crate::operations::call_graph::{self, CallGraph};
 use crate::operations::cost_report::{self, CostReportLine};
@@ -1157,7 +1157,39 @@ impl Toolbox {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn approve(&self, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
-        approvals::approve(&self.parts, shown, by)
+        approvals::approve(&self.parts, shown, ApprovedRuns::All, by)
+    }
+
+    /// Approves one run of the tool of a prompt with the grants of that prompt: the next one, within a day. `by` names the approver.
+    ///
+    /// # Errors
+    /// As [`Toolbox::approve`].
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use toolcell::policy::Layer;
+    /// use toolcell::{CreateTool, Params, Policy, PolicyFile, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let rules = "[grants.default]\ntimers = true\n";
+    /// let policy = Policy::from_layers([PolicyFile::parse(Layer::User, rules, Path::new("toolcell.toml"))?])?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig { policy, ..ToolboxConfig::default() })?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "later".to_owned(),
+    ///     description: "Waits a while".to_owned(),
+    ///     code: "const execute = () => new Promise((done) => setTimeout(() => done(1), 1))".to_owned(),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// toolbox.approve_once(&toolbox.approval_prompt("later")?, "alice")?;
+    /// let run = || toolbox.run(&RunTool::new("later", Params::default()), &RunOptions::default());
+    /// assert!(run().is_ok());
+    /// assert_eq!(run().unwrap_err().code(), "approval-pending");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn approve_once(&self, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
+        approvals::approve(&self.parts, shown, ApprovedRuns::One, by)
     }
 
     /// Refuses a tool, whatever the policy grants it now or later. `by` names the approver.

@@ -7,14 +7,13 @@ use std::sync::{Arc, PoisonError};
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use toolcell::policy::Grants;
 use toolcell::{ReviewAction, ReviewDecision, ReviewError, Toolbox};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::message;
 
-use crate::app::{App, describe_person};
+use crate::app::{App, Visit, describe_person};
 use crate::form::{Form, FormNames, FormRefusal};
 use crate::pages;
 use crate::source::{PageError, ToolboxSource};
@@ -27,22 +26,22 @@ const FIELDS: FormNames =
 pub(crate) async fn decide(
     State(app): State<Arc<App>>,
     Path(tool): Path<String>,
-    headers: HeaderMap,
+    visit: Visit,
     body: Bytes,
 ) -> Response {
-    let visit = app.visit(&headers);
-    let form = match Form::parse(&app.access, &headers, &body, &FIELDS) {
+    let form = match Form::parse(&visit, &body, &FIELDS) {
         Ok(form) => form,
         Err(refusal) => return pages::refused_form(&visit, refusal),
     };
     let action = match form.one("action") {
         "approve" => Some(ReviewAction::Approve),
+        "once" => Some(ReviewAction::ApproveOnce),
         "refuse" => Some(ReviewAction::Refuse),
         "revoke" => Some(ReviewAction::Revoke),
         "grant" => None,
         _ => return pages::refused_form(&visit, FormRefusal::Incomplete),
     };
-    let by = describe_person(&visit.person, form.one("reason"));
+    let by = describe_person(&visit.session.person, form.one("reason"));
     let (id, source, decisions) = (tool.clone(), Arc::clone(&app.source), Arc::clone(&app.decisions));
     let decided = app.with_toolbox(move |toolbox| {
         let _one_at_a_time = decisions.lock().unwrap_or_else(PoisonError::into_inner);

@@ -37,12 +37,12 @@ pub(crate) enum Watched {
 
 /// Streams events (WHATWG HTML, section 9.2): `changed`, when what the page shows has changed.
 pub(crate) async fn events(State(app): State<Arc<App>>, Query(watched): Query<Watched>) -> Response {
-    let Ok(permit) = Arc::clone(&app.streams).try_acquire_owned() else {
+    let Ok(permit) = Arc::clone(&app.site.streams).try_acquire_owned() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let (sender, body) = Channel::<Bytes>::new(1);
     let state = app.feed.subscribe();
-    let closing = app.closing.clone();
+    let closing = app.site.closing.clone();
     tokio::spawn(async move {
         let _ = closing.run_until_cancelled(stream(app, watched, state, sender)).await;
         drop(permit);

@@ -4,9 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::HeaderMap;
-
-use crate::access::Access;
+use crate::app::Visit;
 
 /// The maximum number of fields whose names are not known before, and of values of the field that is repeated.
 const MAX_PREFIXED: usize = 1_000;
@@ -46,17 +44,12 @@ pub(crate) enum FormRefusal {
 
 impl Form {
     /// Checks where a form comes from, and parses it (WHATWG URL, section 5.1).
-    pub(crate) fn parse(
-        access: &Access,
-        headers: &HeaderMap,
-        body: &[u8],
-        names: &FormNames,
-    ) -> Result<Self, FormRefusal> {
-        if !access.is_own_origin(headers) {
+    pub(crate) fn parse(visit: &Visit, body: &[u8], names: &FormNames) -> Result<Self, FormRefusal> {
+        if !visit.is_own_origin {
             return Err(FormRefusal::Foreign);
         }
         let (form, token) = Self::parse_fields(body, names).ok_or(FormRefusal::Incomplete)?;
-        if access.is_form_token(&token) { Ok(form) } else { Err(FormRefusal::Foreign) }
+        if visit.session.is_form_token(&token) { Ok(form) } else { Err(FormRefusal::Foreign) }
     }
 
     fn parse_fields(body: &[u8], names: &FormNames) -> Option<(Self, String)> {

@@ -1,10 +1,10 @@
 //! The web page of Toolcell: what waits for a decision, the stored tools, their runs and their cost, and a place to write new ones.
 //!
 //! Pages are rendered on the server and work without scripts. A script adds live updates and keys, one draws the plots of the ledger, and one is
-//! the editor of the playground. The server listens on
-//! loopback, and a one-time link is the only way in.
+//! the editor of the playground. On one machine, a server on loopback has them behind a one-time link. A server that several people reach
+//! mounts them for operators, who sign in.
 //!
-//! Reading order: [`serve`] accepts connections; `routes` maps paths to `pages`; `access` decides who may ask, and `headers` what a
+//! Reading order: `site` has what all pages share; `mounted` builds them for a server of another crate, and [`serve`] for one of its own on loopback. `routes` maps paths to `pages`; `access` decides who may ask, `limits` bounds a request, and `headers` say what a
 //! browser may do with an answer. `decide`, `pages::suspended` and `pages::playground` change something, by a `form`. `markup` shows texts and
 //! sources. `feed` notices changes, and `events` tells open pages about them.
 //!
@@ -16,16 +16,24 @@ mod access;
 mod app;
 mod assets;
 mod decide;
+mod error;
 mod events;
 mod feed;
 mod flame_graphs;
 mod form;
 mod headers;
+mod limits;
 mod markup;
+mod mounted;
 mod pages;
 mod routes;
 mod server;
+mod site;
 mod source;
 
-pub use server::{UiConfig, UiError, serve};
+pub use access::{Operator, SignIn, SignInRefusal};
+pub use error::UiError;
+pub use mounted::{LinkConfig, MountedPages, OperatorsConfig};
+pub use server::serve;
+pub use site::{AnsweredFor, MAX_RUNS};
 pub use source::{CurrentToolbox, PageError, ToolboxSource};

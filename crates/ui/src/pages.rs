@@ -9,25 +9,24 @@ pub(crate) mod playground;
 mod profile;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod sign_in;
 pub(crate) mod suspended;
 pub(crate) mod tool;
 mod words;
 
-use std::sync::Arc;
-
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 use toolcell::policy::Grants;
 use toolcell::{Capabilities, escape_for_display};
 use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
-use crate::app::{App, Visit};
+use crate::app::Visit;
 use crate::assets::{self, Asset};
 use crate::form::FormRefusal;
-use crate::markup::prose;
+use crate::markup::{prose, text};
 use crate::source::PageError;
 
 /// The pages of the navigation.
@@ -81,11 +80,11 @@ impl Page {
                         (link(Section::Ledger, "ledger", tr!(lang, "Ledger")))
                         (link(Section::Playground, "playground", tr!(lang, "Playground")))
                     }
-                    span.person { (tr!(lang, "You decide as {person}", person = visit.person)) }
+                    (person(visit))
                 }
                 div #notices role="status" {
                     @if visit.was_link_reused {
-                        p.notice.alarm { (tr!(lang, "The link to this page was used a second time. If that was not you, end `toolcell ui`: another program on this machine has seen it.")) }
+                        p.notice.alarm { (tr!(lang, "The link to this page was used a second time. If that was not you, end the server: another program on this machine has seen it.")) }
                     }
                     @if visit.is_read_only() {
                         p.notice { (tr!(lang, "The store is read-only: decisions cannot be saved.")) }
@@ -112,7 +111,22 @@ impl Page {
             Some(Section::Playground) => assets::PLAYGROUND_SCRIPT,
             _ => assets::SCRIPT,
         };
-        document(lang, &self.title, status, Some((&visit.base, script)), &body)
+        document(&visit.mount, lang, &self.title, status, Some((&visit.base, script)), &body)
+    }
+}
+
+/// Shows who decides; on a server with principals also for which of them, and the way to the others and out.
+fn person(visit: &Visit) -> Markup {
+    let (lang, session) = (visit.lang, &visit.session);
+    html! {
+        span.person {
+            (tr!(lang, "You decide as {person}", person = session.person))
+            @if let Some(principal) = &visit.principal {
+                " " (tr!(lang, "for the principal")) " " strong { (text(principal)) }
+                @if session.principals.len() > 1 { " · " a href={ (visit.mount) "/" } { (tr!(lang, "Choose another")) } }
+            }
+        }
+        @if visit.principal.is_some() { (sign_in::sign_out_form(&visit.mount, &session.form_token, lang)) }
     }
 }
 
@@ -129,8 +143,15 @@ fn keys(lang: Lang) -> [(&'static str, &'static str); 8] {
     ]
 }
 
-/// Writes a document. `page` is the path below which all pages are, and the script of this one.
-fn document(lang: Lang, title: &str, status: StatusCode, page: Option<(&str, Asset)>, body: &Markup) -> Response {
+/// Writes a document. `mount` is the path before all others of the server, and `page` the path below which all pages are, and the script of this one.
+fn document(
+    mount: &str,
+    lang: Lang,
+    title: &str,
+    status: StatusCode,
+    page: Option<(&str, Asset)>,
+    body: &Markup,
+) -> Response {
     let document = html! {
         (DOCTYPE)
         html lang=(lang.name()) {
@@ -139,9 +160,9 @@ fn document(lang: Lang, title: &str, status: StatusCode, page: Option<(&str, Ass
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 @if let Some((base, _)) = page { base href=(base); }
                 title { (escape_for_display(title)) " · Toolcell" }
-                link rel="icon" href=(assets::ICON.path);
-                link rel="stylesheet" href=(assets::STYLE.path);
-                @if let Some((_, script)) = page { script src=(script.path) type="module" {} }
+                link rel="icon" href={ (mount) (assets::ICON.path) };
+                link rel="stylesheet" href={ (mount) (assets::STYLE.path) };
+                @if let Some((_, script)) = page { script src={ (mount) (script.path) } type="module" {} }
             }
             (body)
         }
@@ -179,7 +200,7 @@ pub(crate) fn refused_form(visit: &Visit, refusal: FormRefusal) -> Response {
 }
 
 /// Tells a browser without access how it gets access, or why a request is not answered, and nothing else.
-pub(crate) fn refusal(lang: Lang, status: StatusCode, message: &Message, hint: &Message) -> Response {
+pub(crate) fn refusal(mount: &str, lang: Lang, status: StatusCode, message: &Message, hint: &Message) -> Response {
     let body = html! {
         body {
             main #main {
@@ -193,12 +214,12 @@ pub(crate) fn refusal(lang: Lang, status: StatusCode, message: &Message, hint: &
         StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::MISDIRECTED_REQUEST
     );
     let title = if is_without_access { tr!(lang, "No access") } else { tr!(lang, "Not done") };
-    document(lang, title, status, None, &body)
+    document(mount, lang, title, status, None, &body)
 }
 
 /// Sends a browser that got access to the pages. A redirect would not do: after a click on another site, a browser sends the cookie
 /// only with a request that comes from here.
-pub(crate) fn entrance(lang: Lang, base: &str) -> Response {
+pub(crate) fn entrance(mount: &str, lang: Lang, base: &str) -> Response {
     let document = html! {
         (DOCTYPE)
         html lang=(lang.name()) {
@@ -206,7 +227,7 @@ pub(crate) fn entrance(lang: Lang, base: &str) -> Response {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content={ "0; url=" (base) };
                 title { "Toolcell" }
-                link rel="stylesheet" href=(assets::STYLE.path);
+                link rel="stylesheet" href={ (mount) (assets::STYLE.path) };
             }
             body { main #main { p { a href=(base) { (tr!(lang, "Inbox")) } } } }
         }
@@ -215,9 +236,9 @@ pub(crate) fn entrance(lang: Lang, base: &str) -> Response {
 }
 
 /// Answers a path that there is not.
-pub(crate) async fn not_found(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+pub(crate) async fn not_found(visit: Visit) -> Response {
     let hint = message!("the pages are the inbox, the tools, the runs, the ledger and the playground");
-    problem(&app.visit(&headers), StatusCode::NOT_FOUND, &message!("there is no such page"), &hint)
+    problem(&visit, StatusCode::NOT_FOUND, &message!("there is no such page"), &hint)
 }
 
 /// Returns a button that keeps Enter from submitting a form that approves something: a form is not submitted by Enter if its first

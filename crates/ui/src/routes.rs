@@ -1,32 +1,56 @@
-//! The paths of the server.
+//! The paths of a site.
 //!
 //! ```text
-//! each request → headers of the answer → host name → session → page, event or decision
+//! each request → headers of the answer → limits → host name → session → page, event or decision
 //! ```
 //!
-//! Invariant: only the link, the assets and the refusals are served without the session, or outside of the secret path.
+//! Invariant: only the link, the sign-in, the assets and the refusals are served without a session.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, Request, State};
+use axum::extract::{OriginalUri, Query, Request, State};
 use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use serde::Deserialize;
 use toolcell_i18n::message;
 
-use crate::access::LinkUse;
-use crate::app::App;
-use crate::{assets, decide, events, headers, pages};
+use crate::access::{Access, LinkUse, is_loopback_host};
+use crate::app::{App, lang_of};
+use crate::pages::sign_in;
+use crate::site::{AnsweredFor, Site};
+use crate::{assets, decide, events, headers, limits, pages};
 
-/// Returns the routes of a server.
-pub(crate) fn routes(app: &Arc<App>) -> Router {
-    let pages = Router::new()
+/// Returns the routes of a site with the pages of some toolboxes.
+pub(crate) fn routes(site: &Arc<Site>, apps: &[Arc<App>]) -> Router {
+    let mut routes = match site.access {
+        Access::Link(_) => Router::new().route("/open", on(MethodFilter::GET, open_link)),
+        Access::Operators(_) => Router::new()
+            .route("/", get(sign_in::entrance))
+            .route("/sign-in", post(sign_in::sign_in))
+            .route("/sign-out", post(sign_in::sign_out)),
+    };
+    for app in apps {
+        // `Router::nest` would not match the path with its slash.
+        let base = app.base.trim_start_matches(&site.mount).trim_end_matches('/');
+        routes = routes.nest_service(base, routes_of(app));
+    }
+    routes
+        .route("/assets/{hash}/{name}", get(assets::serve))
+        .fallback(refuse)
+        .with_state(Arc::clone(site))
+        .layer(from_fn_with_state(Arc::clone(site), require_own_host))
+        .layer(from_fn_with_state(Arc::clone(site), limits::bound))
+        .layer(map_response(headers::secure))
+}
+
+/// Returns the routes of the pages of a toolbox.
+fn routes_of(app: &Arc<App>) -> Router {
+    Router::new()
         .route("/", get(pages::inbox::page))
         .route("/tools", get(pages::library::page))
         .route("/tools/{tool}", get(pages::tool::page))
@@ -46,46 +70,45 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
         .route("/events", get(events::events))
         .fallback(pages::not_found)
         .layer(from_fn_with_state(Arc::clone(app), require_session))
-        .with_state(Arc::clone(app));
-    Router::new()
-        .route("/open", on(MethodFilter::GET, open_link))
-        .route("/assets/{hash}/{name}", get(assets::serve))
-        // `Router::nest` would not match the path with its slash.
-        .nest_service(app.access.base().trim_end_matches('/'), pages)
-        .fallback(refuse)
         .with_state(Arc::clone(app))
-        .layer(from_fn_with_state(Arc::clone(app), require_own_host))
-        .layer(map_response(headers::secure))
 }
 
-/// Marks the connection of a request that has access.
-#[derive(Clone)]
-pub(crate) struct KnownConnection(pub(crate) Arc<AtomicBool>);
-
-async fn require_own_host(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if !app.access.is_own_host(request.headers()) {
+async fn require_own_host(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    if site.port.is_some_and(|port| !is_loopback_host(request.headers(), port)) {
         let message = message!("this server has another name");
         let hint = message!("it answers to 127.0.0.1 and localhost with its port");
-        return pages::refusal(app.lang_of(request.headers()), StatusCode::MISDIRECTED_REQUEST, &message, &hint);
+        let lang = lang_of(request.headers(), site.lang);
+        return pages::refusal(&site.mount, lang, StatusCode::MISDIRECTED_REQUEST, &message, &hint);
     }
     next.run(request).await
 }
 
-async fn require_session(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if !app.access.has_session(request.headers()) {
-        return refuse(State(app), request.headers().clone()).await;
-    }
-    if let Some(KnownConnection(is_known)) = request.extensions().get() {
-        is_known.store(true, Ordering::Relaxed);
-    }
-    next.run(request).await
+async fn require_session(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let site = &app.site;
+    let session = site.access.session(request.headers()).filter(|session| app.admits(session));
+    let Some(session) = session else {
+        let uri = request.extensions().get::<OriginalUri>().map_or_else(|| request.uri().clone(), |uri| uri.0.clone());
+        return refusal(site, &uri, request.headers());
+    };
+    request.extensions_mut().insert(session);
+    let mut response = next.run(request).await;
+    response.extensions_mut().insert(AnsweredFor(app.principal.clone()));
+    response
 }
 
 /// Answers a request without access, whatever it asks for.
-async fn refuse(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+async fn refuse(State(site): State<Arc<Site>>, OriginalUri(uri): OriginalUri, headers: HeaderMap) -> Response {
+    refusal(&site, &uri, &headers)
+}
+
+fn refusal(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response {
+    let lang = lang_of(headers, site.lang);
+    if let Access::Operators(_) = site.access {
+        return sign_in::refusal(site, uri, headers);
+    }
     let message = message!("this browser has no access to the page");
-    let hint = message!("open the link that `toolcell ui` printed; it works once, and until the command ends");
-    pages::refusal(app.lang_of(&headers), StatusCode::UNAUTHORIZED, &message, &hint)
+    let hint = message!("open the link that the server printed; it works once, and until the server ends");
+    pages::refusal(&site.mount, lang, StatusCode::UNAUTHORIZED, &message, &hint)
 }
 
 #[derive(Deserialize)]
@@ -95,27 +118,33 @@ struct Link {
 
 /// Uses the one-time link.
 async fn open_link(
-    State(app): State<Arc<App>>,
+    State(site): State<Arc<Site>>,
     link: Result<Query<Link>, QueryRejection>,
     request: Request,
 ) -> Response {
-    let lang = app.lang_of(request.headers());
+    let lang = lang_of(request.headers(), site.lang);
     if request.method() != Method::GET {
         // Asking for the head alone does not use the link.
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let again = message!("end `toolcell ui` and start it again: it prints a new link");
+    let again = message!("end the server and start it again: it prints a new link");
     let key = link.map(|Query(link)| link.key).unwrap_or_default();
-    match app.access.open(&key, request.headers()) {
+    let (used, base) = match &site.access {
+        Access::Link(link) => (link.open(&key, request.headers()), format!("{}/{}/", site.mount, link.folder())),
+        Access::Operators(_) => (LinkUse::Unknown, String::new()),
+    };
+    match used {
         LinkUse::Opened(cookies) => {
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
-            (cookies, pages::entrance(lang, app.access.base())).into_response()
+            (cookies, pages::entrance(&site.mount, lang, &base)).into_response()
         }
-        LinkUse::OpenedBefore => pages::entrance(lang, app.access.base()),
+        LinkUse::OpenedBefore => pages::entrance(&site.mount, lang, &base),
         LinkUse::Spent => {
             let message = message!("this link was used before; if that was not you, somebody else has the page open");
-            pages::refusal(lang, StatusCode::GONE, &message, &again)
+            pages::refusal(&site.mount, lang, StatusCode::GONE, &message, &again)
         }
-        LinkUse::Unknown => pages::refusal(lang, StatusCode::NOT_FOUND, &message!("there is no such link"), &again),
+        LinkUse::Unknown => {
+            pages::refusal(&site.mount, lang, StatusCode::NOT_FOUND, &message!("there is no such link"), &again)
+        }
     }
 }

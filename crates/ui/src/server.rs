@@ -2,7 +2,7 @@
 //!
 //! hyper parses HTTP, axum maps paths. `axum::serve` is not used, because it has no limit of connections and no timeouts.
 //!
-//! Invariant: connections, request heads, forms and pages are bounded in number, size and time, because other users of the machine
+//! Invariant: connections and request heads are bounded in number, size and time, because other users of the machine
 //! can connect to loopback, too.
 
 use std::convert::Infallible;
@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -26,33 +25,17 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolcell::CancelToken;
-use toolcell_i18n::{Lang, message};
 
-use crate::access::Access;
-use crate::app::App;
-use crate::feed::ChangeFeed;
-use crate::flame_graphs::FlameGraphs;
-use crate::routes::{KnownConnection, routes};
-use crate::source::ToolboxSource;
-use crate::{headers, pages};
+use crate::error::UiError;
+use crate::limits::ANSWER_TIMEOUT;
+use crate::mounted::{LinkConfig, link_site};
+use crate::routes::routes;
+use crate::site::AnsweredFor;
 
 /// The maximum number of open connections. A browser opens six for each page at most.
 const MAX_CONNECTIONS: usize = 512;
-/// The maximum number of runs and replays at once. A browser opens six connections to a server, and pages need some of them.
-const MAX_RUNS: usize = 2;
-/// The maximum number of open event streams.
-const MAX_STREAMS: usize = 200;
 /// The time to receive a request head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time to receive a form, which is read before anything else is done.
-const FORM_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum size of a form, in bytes: a source of 64 KiB takes up to 600 KiB as it is sent, and examples come with it.
-const MAX_FORM_BYTES: usize = 2 << 20;
-/// The maximum size of a form without access, which is refused whatever it holds.
-const MAX_UNAUTHENTICATED_FORM_BYTES: usize = 64 << 10;
-/// The time to answer a request: a suspended run that a person continues may take as long as any run.
-const ANSWER_TIMEOUT: Duration = Duration::from_mins(12);
 /// The longest request head, in bytes.
 const MAX_HEAD_BYTES: usize = 32 << 10;
 /// How long a connection may go on without a request that has access, whatever it does: it may not read its answers.
@@ -62,85 +45,29 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// How long a shutdown waits for requests in flight.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-/// What the page shows, and to whom.
-#[derive(Clone)]
-pub struct UiConfig {
-    /// Where the tools are found.
-    pub source: Arc<dyn ToolboxSource>,
-    /// The person at the page, as decisions name them.
-    pub person: String,
-    /// The caller whose suspended runs the person may continue: that of the command line.
-    pub caller: String,
-    /// The language for browsers that ask for none that there is.
-    pub lang: Lang,
-    /// The port on loopback; 0 for any free one.
-    pub port: u16,
-}
-
-/// An error of starting the server.
-#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
-#[non_exhaustive]
-pub enum UiError {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {error}")]
-    #[code(HttpListen)]
-    #[hint("use another port with `--port`, or none for any free one")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The error of the system.
-        error: io::Error,
-    },
-    /// The system provides no threads or no random numbers.
-    #[error("cannot start the server: {0}")]
-    #[code(NoThreads)]
-    #[hint("raise the limit on processes and threads (`ulimit -u`), or end other processes")]
-    Start(#[source] io::Error),
-}
-
-/// Serves the page until the process is told to end. `ready` gets the URL of the one-time link once the server listens.
+/// Serves the pages on a port of loopback, 0 for any free one, until the process is told to end. `ready` gets the URL of the one-time link once
+/// the server listens.
 ///
 /// # Errors
 /// `http-listen`, `no-threads`
-pub fn serve(config: UiConfig, ready: impl FnOnce(&str)) -> Result<(), UiError> {
-    // Pages are read and rendered on blocking threads.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build();
+pub fn serve(config: LinkConfig, port: u16, ready: impl FnOnce(&str)) -> Result<(), UiError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(UiError::Start)?;
     let served = runtime.block_on(async {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listen = |error| UiError::Listen { address, error };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let bound = listener.local_addr().map_err(listen)?;
-        let (access, key) = Access::new(bound).map_err(|error| UiError::Start(io::Error::other(error.to_string())))?;
-        let UiConfig { source, person, caller, lang, port: _ } = config;
-        let feed = ChangeFeed::new(Arc::clone(&source));
-        let app = Arc::new(App {
-            source,
-            is_read_only: Arc::default(),
-            access,
-            decisions: Arc::default(),
-            cancel: CancelToken::new(),
-            feed,
-            flame_graphs: FlameGraphs::default(),
-            runs: Semaphore::new(MAX_RUNS),
-            checks: Semaphore::new(1),
-            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
-            closing: CancellationToken::new(),
-            person,
-            caller,
-            lang,
-        });
+        let (site, app, key) = link_site(config, "", Some(bound.port()))?;
         let ended = end_signal().map_err(UiError::Start)?;
         ready(&format!("http://{bound}/open?key={key}"));
-        let closing = app.closing.clone();
-        let server = Server { routes: routes(&app), app: Arc::clone(&app), closing, open: TaskTracker::new() };
+        let server = Server { routes: routes(&site, &[app]), closing: site.closing.clone(), open: TaskTracker::new() };
         tokio::select! {
             () = ended => {}
             () = server.accept(&listener) => {}
         }
         drop(listener);
         server.closing.cancel();
-        app.cancel.cancel();
         server.open.close();
         let _ = timeout(SHUTDOWN_GRACE, server.open.wait()).await;
         Ok(())
@@ -164,7 +91,6 @@ fn end_signal() -> io::Result<impl Future<Output = ()>> {
 
 struct Server {
     routes: Router,
-    app: Arc<App>,
     closing: CancellationToken,
     open: TaskTracker,
 }
@@ -176,7 +102,7 @@ impl Server {
         while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let connection = serve_connection(stream, self.routes.clone(), Arc::clone(&self.app));
+                    let connection = serve_connection(stream, self.routes.clone(), self.closing.clone());
                     self.open.spawn(async move {
                         connection.await;
                         drop(permit);
@@ -192,68 +118,19 @@ impl Server {
     }
 }
 
-/// Why a request has no page.
-enum Unanswered {
-    TooLarge { limit: usize },
-    Broken,
-    Unsent,
-    TooSlow,
-}
-
-impl Unanswered {
-    fn to_response(&self, lang: Lang) -> Response<Body> {
-        let (status, message, hint) = match self {
-            Self::TooLarge { limit } => (
-                StatusCode::PAYLOAD_TOO_LARGE,
-                message!("the form is larger than {limit} bytes: nothing was done", limit),
-                message!("go back, and send less"),
-            ),
-            Self::Broken => (
-                StatusCode::BAD_REQUEST,
-                message!("the form did not arrive whole: nothing was done"),
-                message!("go back, and send it again"),
-            ),
-            Self::Unsent => (
-                StatusCode::REQUEST_TIMEOUT,
-                message!("the form was not sent in time: nothing was done"),
-                message!("go back, and send it again"),
-            ),
-            Self::TooSlow => (
-                StatusCode::GATEWAY_TIMEOUT,
-                message!("the answer takes too long"),
-                message!("look at the runs: what was begun may still finish"),
-            ),
-        };
-        pages::refusal(lang, status, &message, &hint)
-    }
-}
-
-async fn serve_connection(stream: TcpStream, routes: Router, app: Arc<App>) {
+async fn serve_connection(stream: TcpStream, routes: Router, ending: CancellationToken) {
     // If this fails, the connection is gone, and the first read reports it.
     let _ = stream.set_nodelay(true);
     let is_known = Arc::new(AtomicBool::new(false));
-    let (knows, ending) = (Arc::clone(&is_known), app.closing.clone());
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        let (routes, app) = (TowerToHyperService::new(routes.clone()), Arc::clone(&app));
-        request.extensions_mut().insert(KnownConnection(Arc::clone(&knows)));
+    let knows = Arc::clone(&is_known);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (routes, knows) = (TowerToHyperService::new(routes.clone()), Arc::clone(&knows));
         async move {
-            let (head, body) = request.into_parts();
-            let lang = app.lang_of(&head.headers);
-            let limit =
-                if app.access.has_session(&head.headers) { MAX_FORM_BYTES } else { MAX_UNAUTHENTICATED_FORM_BYTES };
-            let answer = match timeout(FORM_TIMEOUT, Limited::new(body, limit).collect()).await {
-                Ok(Ok(body)) => {
-                    let request = Request::from_parts(head, Body::from(body.to_bytes()));
-                    match timeout(ANSWER_TIMEOUT, routes.call(request)).await {
-                        Ok(Ok(answer)) => return Ok::<Response<Body>, Infallible>(answer),
-                        Err(_) => Unanswered::TooSlow,
-                    }
-                }
-                Ok(Err(error)) if error.is::<LengthLimitError>() => Unanswered::TooLarge { limit },
-                Ok(Err(_)) => Unanswered::Broken,
-                Err(_) => Unanswered::Unsent,
-            };
-            Ok(headers::secure(answer.to_response(lang)).await)
+            let answer = routes.call(request).await?;
+            if answer.extensions().get::<AnsweredFor>().is_some() {
+                knows.store(true, Ordering::Relaxed);
+            }
+            Ok::<Response<Body>, Infallible>(answer)
         }
     });
     let mut http = http1::Builder::new();

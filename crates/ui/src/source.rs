@@ -21,6 +21,9 @@ pub trait ToolboxSource: Send + Sync + 'static {
     /// The policy is invalid now, or the store cannot be opened.
     fn current(&self) -> Result<CurrentToolbox, PageError>;
 
+    /// Whether the person at the page can add grants to the policy.
+    fn can_grant(&self) -> bool;
+
     /// Adds grants for one tool to the user's policy, and approves the tool with them. `shown` is what the person saw, `by` names the
     /// person.
     ///

@@ -260,7 +260,15 @@ fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> FinishedRun<'_> {
 
 fn run(tool: ToolId) -> UsageEvent {
     let duration = Duration::from_micros(25);
-    UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure: None, fuel: 12_345, duration, tokens_saved: None }
+    UsageEvent {
+        tool,
+        at: Timestamp::UNIX_EPOCH,
+        failure: None,
+        fuel: 12_345,
+        duration,
+        tokens_saved: None,
+        time_saved: None,
+    }
 }
 
 fn name(number: usize) -> ToolName {

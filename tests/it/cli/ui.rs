@@ -1,9 +1,10 @@
 //! `ui`: the server of the web page. `tests/ui` has its pages in a browser.
 #![expect(clippy::disallowed_types, reason = "this is the other side of a server")]
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -34,7 +35,10 @@ impl Page {
 
     /// Opens the page of a store with one tool under a policy.
     fn open_under(policy: &str) -> Self {
-        let cli = CliFixture::new();
+        Self::open_at(CliFixture::new(), policy)
+    }
+
+    fn open_at(cli: CliFixture, policy: &str) -> Self {
         cli.file("waits.js", WAITS);
         cli.file("policy.toml", policy);
         let created =
@@ -243,6 +247,71 @@ fn a_rule_for_all_tools_of_a_name_is_not_added_to() {
     let policy = std::fs::read_to_string(page.cli.folder.path().join("policy.toml")).unwrap();
     assert_eq!(policy, "[grants.tools.waits]\nkv = { space = \"notes\" }\n");
     assert_eq!(page.audited("approve")[0]["success"], false);
+}
+
+/// A small file system, which is read-only after an error, as that of a disk that fails.
+struct FailingDisk {
+    at: PathBuf,
+    /// The name of its loop device.
+    device: String,
+}
+
+impl FailingDisk {
+    /// Mounts one at a path; `None` where that is not possible.
+    fn mount(at: &Path, image: &Path) -> Option<Self> {
+        let run = |program: &str, words: &[&OsStr]| {
+            let done = Command::new(program).args(words).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            done.is_ok_and(|status| status.success())
+        };
+        std::fs::File::create(image).unwrap().set_len(32 << 20).unwrap();
+        std::fs::create_dir(at).unwrap();
+        let without_journal = ["-q", "-F", "-O", "^has_journal"].map(OsStr::new);
+        let options = ["-o", "loop,errors=remount-ro"].map(OsStr::new);
+        let is_there = run("mkfs.ext4", &[&without_journal[..], &[image.as_os_str()]].concat())
+            && run("mount", &[&options[..], &[image.as_os_str(), at.as_os_str()]].concat());
+        if !is_there {
+            return None;
+        }
+        // A folder with other files in it becomes no store.
+        std::fs::remove_dir(at.join("lost+found")).unwrap();
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let source = mounts.lines().find(|line| line.split(' ').nth(1) == at.to_str()).unwrap().split(' ').next();
+        Some(Self { at: at.to_owned(), device: source?.strip_prefix("/dev/")?.to_owned() })
+    }
+
+    fn fail(&self) {
+        std::fs::write(format!("/sys/fs/ext4/{}/trigger_fs_error", self.device), "1").unwrap();
+    }
+}
+
+impl Drop for FailingDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.at).status();
+    }
+}
+
+#[test]
+fn a_store_that_goes_read_only_is_shown_and_decides_nothing() {
+    let cli = CliFixture::new();
+    let (store, image) = (cli.folder.path().join("store"), cli.folder.path().join("disk.img"));
+    // Where no file system can be mounted, the test has nothing to look at.
+    let Some(disk) = FailingDisk::mount(&store, &image) else { return };
+    let page = Page::open_at(cli, "[grants.default]\ntimers = true\n");
+    let (path, form) = page.form();
+    let origin = format!("http://{}", page.host);
+    assert_eq!(page.post(&format!("{path}/decide"), &origin, &format!("{form}&action=once")).status, 303);
+    disk.fail();
+    let (_, form) = page.form();
+    let refused = page.post(&format!("{path}/decide"), &origin, &format!("{form}&action=approve"));
+    assert!(refused.status == 500 && refused.body.contains("read-only"), "{refused:?}");
+    for path in ["/", &*path, "/runs", "/ledger"] {
+        let shown = page.get(path);
+        assert!(shown.status == 200 && shown.body.contains("The store is read-only"), "{path}: {shown:?}");
+    }
+    let shown = page.get(&path).body;
+    assert!(shown.contains("Its next run is approved") && shown.contains("value=\"approve\" disabled"), "{shown}");
+    assert_eq!(page.end(), Some(0));
+    drop(disk);
 }
 
 #[test]

@@ -59,6 +59,13 @@ impl WebServer {
     /// Sends raw bytes, and returns the status and the body of the response.
     #[track_caller]
     pub(crate) fn send_raw(&self, request: impl AsRef<[u8]>) -> (u16, String) {
+        let answer = self.exchange(request);
+        (answer.status, answer.body)
+    }
+
+    /// Sends raw bytes, and returns the whole response.
+    #[track_caller]
+    pub(crate) fn exchange(&self, request: impl AsRef<[u8]>) -> RawAnswer {
         let mut stream = connect(&self.address);
         // A server that has already refused the request need not read all of it.
         let _ = stream.write_all(request.as_ref());
@@ -66,7 +73,7 @@ impl WebServer {
         let head = read_head(&mut answer).unwrap();
         let mut body = String::new();
         ResponseBody::new(&head, answer).read_to_string(&mut body).unwrap();
-        (head.status, body)
+        RawAnswer { status: head.status, headers: head.headers, body }
     }
 
     /// Sends the start of a request and leaves the connection open.
@@ -106,6 +113,21 @@ impl WebServer {
         assert_eq!(status, 200, "{text}");
         let values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         values.map(|value| value.parse::<u64>().unwrap()).sum()
+    }
+}
+
+/// A response with its headers.
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    pub(crate) status: u16,
+    headers: HashMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl RawAnswer {
+    /// Returns a header; empty if it is not there.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(String::as_str).unwrap_or_default()
     }
 }
 
@@ -240,11 +262,15 @@ fn read_head(answer: &mut impl BufRead) -> io::Result<ResponseHeaders> {
         lines.push(line);
     }
     let status = lines[0].split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
-    let headers = lines[1..].iter().filter_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        Some((name.to_ascii_lowercase(), value.trim().to_owned()))
-    });
-    Ok(ResponseHeaders { status, headers: headers.collect() })
+    let mut headers = HashMap::<String, String>::new();
+    for (name, value) in lines[1..].iter().filter_map(|line| line.split_once(':')) {
+        let joined = headers.entry(name.to_ascii_lowercase()).or_default();
+        if !joined.is_empty() {
+            joined.push_str(", ");
+        }
+        joined.push_str(value.trim());
+    }
+    Ok(ResponseHeaders { status, headers })
 }
 
 /// The body of a response (RFC 9112, section 6.3): chunked, with a length, or until the connection

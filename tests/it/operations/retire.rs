@@ -138,7 +138,7 @@ fn old(host: &ToolboxFixture, name: &str, code: &str, days: i64, (runs, failures
     for run in 0..runs {
         let failure = (run < failures).then(|| "tool-failed".to_owned());
         let (tool, duration) = (made.id(), Duration::from_millis(1));
-        let event = UsageEvent { tool, at, failure, fuel: 1, duration, tokens_saved: None };
+        let event = UsageEvent { tool, at, failure, fuel: 1, duration, tokens_saved: None, time_saved: None };
         host.store().runs().record_usage(event).unwrap();
     }
 }

@@ -16,7 +16,8 @@ use crate::client_config::{Client, DEFAULT_NAME};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  toolcell mcp config --client claude-code --write\n  toolcell mcp\n  \
-    toolcell mcp --http 127.0.0.1:8080\n  toolcell mcp --http 0.0.0.0:8080 --tokens tokens.toml --allow-host tools.example.com\n\n\
+    toolcell mcp --http 127.0.0.1:8080\n  toolcell mcp --http 0.0.0.0:8080 --tokens tokens.toml --allow-host tools.example.com\n  \
+    toolcell mcp --http 8080 --ui\n\n\
     Without --http, the server talks to the client that started it, over standard input and output.\n\
     Environment: TOOLCELL_MCP_TOKEN sets a single bearer token for --http; TOOLCELL_LOG sets the log level on\n\
     standard error, such as `debug`; OTEL_EXPORTER_OTLP_ENDPOINT and the other OpenTelemetry variables configure tracing.\n\
@@ -55,6 +56,10 @@ pub(crate) struct McpServeArgs {
     /// Accept browser requests from this origin: SCHEME://HOST:PORT
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
+
+    /// Serve the web page at /ui too: behind a one-time link, or for the operators of the token file
+    #[arg(long, requires = "http")]
+    pub(crate) ui: bool,
 
     /// Requests per minute allowed for each principal
     #[arg(long, value_name = "N", requires = "http")]

@@ -109,6 +109,9 @@ pub(crate) enum ApprovalsCommand {
     Grant {
         /// Tool name or identifier
         tool: String,
+        /// Approve the next run only, within 24 hours
+        #[arg(long)]
+        once: bool,
         /// Do not ask; print what is approved first
         #[arg(long)]
         yes: bool,

@@ -120,6 +120,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) tokens_saved: Option<u64>,
 
+    /// Time that a successful run saves, such as 90s, for the ledger of `toolcell ui`
+    #[arg(long, value_name = "TIME", value_parser = parse_age)]
+    pub(crate) time_saved: Option<Duration>,
+
     /// Show each step of the admission decision, without running
     #[arg(long)]
     pub(crate) explain: bool,

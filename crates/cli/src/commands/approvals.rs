@@ -32,10 +32,11 @@ pub(crate) fn run(args: &ApprovalsArgs, context: &mut Context<'_>) -> Result<Exi
     let toolbox = context.open_existing_toolbox(SandboxArgs::single_call_config())?;
     match args.command.as_ref().unwrap_or(&ApprovalsCommand::List) {
         ApprovalsCommand::List => list(&toolbox, context),
-        ApprovalsCommand::Grant { tool, yes, shown } => {
+        ApprovalsCommand::Grant { tool, once, yes, shown } => {
             let at_terminal = TerminalApprover::new(context.lang, &CancelToken::new(), None);
             let approver = (!yes && context.streams.is_interactive()).then_some(at_terminal);
-            grant(&toolbox, &GrantRequest { tool, expected_digest: shown.as_deref(), approver }, context)
+            let request = GrantRequest { tool, is_for_one_run: *once, expected_digest: shown.as_deref(), approver };
+            grant(&toolbox, &request, context)
         }
         ApprovalsCommand::Refuse { tool, reason } => {
             let reason = reason.iter().map(|reason| reason.chars().take(MAX_REASON_CHARS).collect::<String>());
@@ -147,6 +148,11 @@ fn decision_line(tool: &Entry, approval: &Approval, lang: Lang) -> String {
             let text = tr!(lang, "{name} ({id}) with {grants}, by {by}, {at}", name, id, grants, by, at);
             (tr!(lang, "decision" => "approved"), text)
         }
+        Decision::ApprovedOnce => {
+            let grants = describe_grants(&approval.grants, lang);
+            let text = tr!(lang, "{name} ({id}) for one run with {grants}, by {by}, {at}", name, id, grants, by, at);
+            (tr!(lang, "decision" => "approved"), text)
+        }
         Decision::Refused => {
             let text = tr!(lang, "{name} ({id}) with any grants, by {by}, {at}", name, id, by, at);
             (tr!(lang, "decision" => "refused"), text)
@@ -192,6 +198,7 @@ fn decision_to_json(tool: &Entry, approval: &Approval) -> Value {
 fn decision_name(decision: Decision) -> &'static str {
     match decision {
         Decision::Approved => "approved",
+        Decision::ApprovedOnce => "approved-once",
         Decision::Refused => "refused",
     }
 }
@@ -209,6 +216,8 @@ fn describe_grants(grants: &Value, lang: Lang) -> String {
 /// A request to approve one tool.
 struct GrantRequest<'a> {
     tool: &'a str,
+    /// Whether the approval is for the next run only.
+    is_for_one_run: bool,
     /// The digest given with `--shown`, which the tool and its grants must match.
     expected_digest: Option<&'a str>,
     /// The prompt to use, if the user is asked.
@@ -250,7 +259,11 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
             }
         },
     };
-    print(&toolbox.approve(&question, by)?, Decision::Approved, by, context)
+    if grant.is_for_one_run {
+        print(&toolbox.approve_once(&question, by)?, Decision::ApprovedOnce, by, context)
+    } else {
+        print(&toolbox.approve(&question, by)?, Decision::Approved, by, context)
+    }
 }
 
 /// Prints a decision.
@@ -268,6 +281,10 @@ fn print(decided: &ApprovalResult, decision: Decision, by: &str, context: &mut C
         Decision::Approved => {
             let grants = describe_grants(&grants, lang);
             tr!(lang, "approved {name} ({id}) with {grants}", name, id, grants)
+        }
+        Decision::ApprovedOnce => {
+            let grants = describe_grants(&grants, lang);
+            tr!(lang, "approved the next run of {name} ({id}) with {grants}, within 24 hours", name, id, grants)
         }
         Decision::Refused => tr!(lang, "refused {name} ({id}) with any grants", name, id),
     };

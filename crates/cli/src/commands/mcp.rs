@@ -4,6 +4,8 @@
 //! private file or from the environment, never from an argument.
 
 pub(crate) mod config;
+mod pages;
+mod toolboxes;
 
 use std::io::IsTerminal as _;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
@@ -13,13 +15,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcell::{ProtectedPath, SandboxConfig, Toolbox};
+use toolcell::{ProtectedPath, SandboxConfig};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message, msgid, tr};
 use toolcell_mcp::http::{HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
 
+use self::toolboxes::Toolboxes;
 use crate::args::McpServeArgs;
 use crate::context::Context;
 use crate::environment;
@@ -29,8 +32,6 @@ use crate::input;
 use crate::interrupt::set_handles_interrupts;
 use crate::toolbox;
 
-/// The folder of the principals' stores.
-const PRINCIPALS_FOLDER: &str = "principals";
 /// Maximum size of the token file, in bytes.
 const MAX_TOKENS_BYTES: u64 = 1 << 20;
 /// Minimum and maximum number of call slots; [`SPARE_SLOTS`] is the number of slots beyond the sum
@@ -57,8 +58,15 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
         policy_files: policy_files(context)?,
         ..share_settings(args, &bearers)
     };
-    let slots = slot_count(&settings, &bearers);
-    let server = build_server(args, settings, slots, context)?;
+    let slots = slot_count(&settings, &bearers) + if args.ui { toolcell_ui::MAX_RUNS } else { 0 };
+    let toolboxes = open_toolboxes(args, slots, context)?;
+    let (pages, opened) = match address.filter(|_| args.ui) {
+        Some(address) => {
+            pages::build(address, &bearers, &toolboxes, context.lang).map(|(pages, way)| (Some(pages), Some(way)))?
+        }
+        None => (None, None),
+    };
+    let server = Server::new(settings, move |principal| Ok(toolboxes.open(principal)?));
     let filter = environment::text("TOOLCELL_LOG")?.filter(|filter| !filter.is_empty());
     let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
     let telemetry = telemetry::install(&filter, trace_export(variable))
@@ -81,6 +89,7 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
                 allowed_origins: args.allow_origin.clone(),
                 requests_per_minute: args.rate,
                 shutdown_grace: grace,
+                pages,
                 ..HttpConfig::default()
             };
             let lang = context.lang;
@@ -88,6 +97,9 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
             let print_address = |address: SocketAddr| {
                 let text = tr!(lang, "listening on {url}", url = format!("http://{address}/mcp"));
                 drop(writeln!(context.streams.errors, "{text}"));
+                if let Some(way) = opened {
+                    drop(writeln!(context.streams.errors, "{}", way.to_text(address, lang)));
+                }
             };
             serve_http(server, address, config, print_address)
                 .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
@@ -108,14 +120,8 @@ fn trace_export(variable: impl Fn(&str) -> Option<String>) -> Export {
     Export::Otlp
 }
 
-/// Creates a server with one store per principal; a local client uses the store in the directory
-/// itself. All share one sandbox.
-fn build_server(
-    args: &McpServeArgs,
-    settings: ServerSettings,
-    slots: usize,
-    context: &Context<'_>,
-) -> Result<Server, CliError> {
+/// Opens the store in the directory itself. Those of principals are opened when they are first asked for.
+fn open_toolboxes(args: &McpServeArgs, slots: usize, context: &Context<'_>) -> Result<Arc<Toolboxes>, CliError> {
     let dir = context.store_dir()?;
     let sandbox = SandboxConfig { slots, ..args.sandbox.config()? };
     let mut config = toolbox::build_config(sandbox, context.policy()?)?;
@@ -124,15 +130,7 @@ fn build_server(
     config.protected.push(ProtectedPath::hidden(msgid!("the stores"), dir));
     config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden(msgid!("the token file"), path)));
     // Fail at startup, not at the first request.
-    let local = Arc::new(Toolbox::open(dir, config.clone())?);
-    let dir = PathBuf::from(dir);
-    Ok(Server::new(settings, move |principal| {
-        if principal.is_local() {
-            return Ok(Arc::clone(&local));
-        }
-        let toolbox = local.sibling(&dir.join(PRINCIPALS_FOLDER).join(principal.as_str()), config.clone())?;
-        Ok(Arc::new(toolbox))
-    }))
+    Ok(Arc::new(Toolboxes::open_local(dir, config)?))
 }
 
 /// Returns the paths of the policy files.

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &RunArgs, context: &mut Context<'_>) -> Result<Exit, Cli
         seed: args.seed,
         receipt: file.is_some(),
         tokens_saved: args.tokens_saved,
+        time_saved: args.time_saved,
         cancel: Some(context.cancel.clone()),
         partial: progress.as_ref().map(partial_sink),
         approver: context.approver(progress.as_ref()),

@@ -121,6 +121,9 @@ fn approval_text(shown: &ToolDetails) -> Message {
     let id = shown.entry.id.short();
     match &shown.approval_state {
         ApprovalState::Approved => message!("approved, with {grants} granted", grants = shown.grants),
+        ApprovalState::ApprovedOnce => {
+            message!("approved for its next run, with {grants} granted", grants = shown.grants)
+        }
         ApprovalState::Refused => message!("refused; approve with `toolcell approvals grant {id}`", id),
         ApprovalState::NotRequired => message!("not needed"),
         ApprovalState::Unapproved { why } => {
@@ -183,6 +186,7 @@ fn permissions(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut S
     for approval in &shown.approvals {
         let decision = match approval.decision {
             Decision::Approved => tr!(lang, "verdict" => "approved"),
+            Decision::ApprovedOnce => tr!(lang, "verdict" => "approved for one run"),
             Decision::Refused => tr!(lang, "verdict" => "refused"),
         };
         let names = approval.grants.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>();
@@ -291,7 +295,7 @@ fn details_to_json(shown: &ToolDetails, checked: &CheckedFile) -> Value {
             "rule": ruling.rule, "why": ruling.to_string()})
     };
     let approval = |approval: &toolcell::store::Approval| {
-        json!({"approved": approval.decision == Decision::Approved, "grants": approval.grants, "by": approval.by,
+        json!({"approved": approval.decision != Decision::Refused, "once": approval.decision == Decision::ApprovedOnce, "grants": approval.grants, "by": approval.by,
             "at": approval.at.to_string()})
     };
     let past = |past: &toolcell::store::HistoryEntry| {

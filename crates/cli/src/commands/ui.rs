@@ -12,7 +12,7 @@ use toolcell::policy::Grants;
 use toolcell::{ApprovalPrompt, ToolName, Toolbox};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, Message, message};
-use toolcell_ui::{CurrentToolbox, PageError, ToolboxSource, UiConfig};
+use toolcell_ui::{CurrentToolbox, LinkConfig, PageError, ToolboxSource};
 
 use crate::args::{PolicyArgs, SandboxArgs, UiArgs};
 use crate::browser;
@@ -31,13 +31,8 @@ const MAX_NAME_CHARS: usize = 32;
 pub(crate) fn run(args: &UiArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     set_handles_interrupts();
     let source = PolicySource::open(context)?;
-    let config = UiConfig {
-        source: Arc::new(source),
-        person: person(),
-        caller: CLI_CALLER.to_owned(),
-        lang: context.lang,
-        port: args.port,
-    };
+    let config =
+        LinkConfig { source: Arc::new(source), person: person(), caller: CLI_CALLER.to_owned(), lang: context.lang };
     let (lang, streams) = (context.lang, &mut context.streams);
     let ready = |link: &str| {
         // The link is the result of the command: a script may read it. If the write fails, the page is there all the same.
@@ -50,12 +45,13 @@ pub(crate) fn run(args: &UiArgs, context: &mut Context<'_>) -> Result<Exit, CliE
         };
         drop(streams.print_note(&note, lang));
     };
-    toolcell_ui::serve(config, ready).map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
+    toolcell_ui::serve(config, args.port, ready)
+        .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
     Ok(Exit::Done)
 }
 
 /// Returns the name of the person who started the command, as decisions name it.
-fn person() -> String {
+pub(super) fn person() -> String {
     let named = |name| std::env::var(name).ok().filter(|name| !name.is_empty());
     let name = ["USER", "LOGNAME"].into_iter().find_map(named);
     let name = name.unwrap_or_else(|| format!("uid {}", getuid().as_raw()));
@@ -127,6 +123,10 @@ impl PolicySource {
 impl ToolboxSource for PolicySource {
     fn current(&self) -> Result<CurrentToolbox, PageError> {
         self.reread().map_err(|error| page_error(&error))
+    }
+
+    fn can_grant(&self) -> bool {
+        true
     }
 
     fn grant(&self, shown: &ApprovalPrompt, added: &Grants, by: &str) -> Result<(), PageError> {

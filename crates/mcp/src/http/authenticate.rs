@@ -4,36 +4,25 @@
 //! `tower_http` knows a single token and compares it as text.
 //!
 //! Invariant: if tokens are configured, no request gets a principal without one. A missing and a
-//! wrong token get the same response except for the challenge. The record of failures is bounded,
-//! however many addresses send wrong tokens.
+//! wrong token get the same response except for the challenge.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use governor::clock::{Clock as _, DefaultClock};
-use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::Semaphore;
 
 use super::HttpConfig;
+use super::failure_limiter::FailureLimiter;
 use super::problem::{Challenge, Refusal};
 use super::tokens::{MetricsToken, PrincipalToken, TokenScope};
 use crate::principal::Principal;
 use crate::request_limiter::AdmittedRequest;
 use crate::runtime::WORKERS;
-
-/// The wrong tokens that an address may send per minute before it has to wait.
-const MAX_FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
-/// The most addresses that are tracked. Failures of further addresses are counted together.
-const MAX_TRACKED_ADDRESSES: usize = 4096;
-/// The wrong tokens that all untracked addresses together may send per minute.
-const MAX_UNTRACKED_FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
-/// The shortest time between two removals of addresses that may try again anyway; each removal
-/// visits all of them.
-const PRUNE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The requests of a principal that are dispatched at once, until each waits for something or is
 /// answered: one per thread that messages are read on.
@@ -46,9 +35,7 @@ pub(super) struct Authenticator {
     anonymous: Option<PrincipalAccess>,
     /// The token for `/metrics`.
     metrics: Option<MetricsToken>,
-    failures: DefaultKeyedRateLimiter<IpAddr>,
-    untracked_failures: DefaultDirectRateLimiter,
-    last_pruned: Mutex<Option<Instant>>,
+    failures: FailureLimiter,
     clock: DefaultClock,
 }
 
@@ -84,9 +71,7 @@ impl Authenticator {
             principals: known,
             anonymous: everybody,
             metrics: config.metrics_token.clone().or_else(|| config.tokens.metrics().cloned()),
-            untracked_failures: RateLimiter::direct(Quota::per_minute(MAX_UNTRACKED_FAILURES_PER_MINUTE)),
-            last_pruned: Mutex::default(),
-            failures: RateLimiter::keyed(Quota::per_minute(MAX_FAILURES_PER_MINUTE)),
+            failures: FailureLimiter::new(),
             clock: DefaultClock::default(),
         }
     }
@@ -140,35 +125,15 @@ impl Authenticator {
     /// The number of addresses that are tracked.
     #[cfg(test)]
     pub(super) fn tracked_addresses(&self) -> usize {
-        self.failures.len()
+        self.failures.tracked_addresses()
     }
 
     /// Counts a wrong token of an address.
     fn count_failure(&self, peer: IpAddr) -> Refusal {
-        let address = address_block(peer);
-        let counted = if self.can_track_address() {
-            self.failures.check_key(&address).map_err(|until| self.wait_time(&until))
-        } else {
-            self.untracked_failures.check().map_err(|until| self.wait_time(&until))
-        };
-        match counted {
+        match self.failures.count(peer) {
             Ok(()) => Refusal::Unauthorized(Challenge::Invalid),
             Err(wait) => Refusal::TooManyAttempts { wait },
         }
-    }
-
-    /// Whether another address can be tracked. Addresses that may try again anyway are removed from
-    /// time to time.
-    fn can_track_address(&self) -> bool {
-        if self.failures.len() < MAX_TRACKED_ADDRESSES {
-            return true;
-        }
-        let mut forgot = self.last_pruned.lock().unwrap_or_else(PoisonError::into_inner);
-        if forgot.is_none_or(|at| at.elapsed() > PRUNE_INTERVAL) {
-            *forgot = Some(Instant::now());
-            self.failures.retain_recent();
-        }
-        self.failures.len() < MAX_TRACKED_ADDRESSES
     }
 
     /// Counts a request against the principal's rate limit.
@@ -176,12 +141,8 @@ impl Authenticator {
         let Some(rate_limiter) = &access.rate_limiter else { return Ok(()) };
         rate_limiter.check().map_err(|until| {
             let limit = until.quota().burst_size();
-            Refusal::RateLimited { limit, wait: self.wait_time(&until) }
+            Refusal::RateLimited { limit, wait: until.wait_time_from(self.clock.now()) }
         })
-    }
-
-    fn wait_time(&self, until: &NotUntil<<DefaultClock as governor::clock::Clock>::Instant>) -> Duration {
-        until.wait_time_from(self.clock.now())
     }
 }
 
@@ -208,12 +169,4 @@ fn bearer_token(headers: &HeaderMap) -> Option<&[u8]> {
     let (scheme, token) = value.split_at_checked("bearer ".len())?;
     let token = token.trim_ascii();
     (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
-}
-
-/// Masks an IPv6 address to its /64 network, because one client usually has all of it.
-pub(super) fn address_block(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
-        address @ IpAddr::V4(_) => address,
-    }
 }

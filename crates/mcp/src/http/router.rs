@@ -29,6 +29,7 @@ use super::cors::Cors;
 use super::endpoint::{self, Endpoint};
 use super::health::{self, OperatorState};
 use super::host_check::{HostAllowlist, check_host};
+use super::pages;
 use super::problem::{Refusal, RefusalCode};
 use crate::in_flight::CallTracker;
 
@@ -38,6 +39,8 @@ pub(super) struct HttpRoutes {
     cors: Cors,
     awaited: TaskTracker,
     sessions: CancellationToken,
+    /// Cancelled when the streams of the host's pages have to end.
+    pages: Option<CancellationToken>,
 }
 
 impl HttpRoutes {
@@ -57,11 +60,16 @@ impl HttpRoutes {
         };
         let endpoint = Endpoint::new(handler, config, &hosts, shared);
         let operators = OperatorState { hooks: config.health.clone(), calls: calls.clone(), authenticator };
-        let routes = health::routes(operators).merge(endpoint::route(endpoint)).fallback(async || Refusal::NotFound);
+        let mut routes = health::routes(operators).merge(endpoint::route(endpoint));
+        if let Some(host_pages) = &config.pages {
+            routes = routes.merge(pages::routes(host_pages, &awaited));
+        }
+        let routes = routes.fallback(async || Refusal::NotFound);
         // The check is around a router of its own: one for each route would answer after the method
         // was matched, with the route's `Allow`.
         let routes = Router::new().fallback_service(routes).layer(from_fn_with_state(hosts, check_host));
-        Self { routes, cors: Cors::new(&config.allowed_origins), awaited, sessions }
+        let pages = config.pages.as_ref().map(|pages| pages.closing.clone());
+        Self { routes, cors: Cors::new(&config.allowed_origins), awaited, sessions, pages }
     }
 
     /// The requests whose responses a shutdown waits for.
@@ -72,6 +80,7 @@ impl HttpRoutes {
     /// Ends all sessions and streams.
     pub(super) fn close_sessions(&self) {
         self.sessions.cancel();
+        self.pages.iter().for_each(CancellationToken::cancel);
     }
 
     pub(super) async fn handle(

@@ -26,6 +26,9 @@ const TOKEN: [&str; 2] = ["token", "token_blake3"];
 const HOST_TOKEN: [&str; 2] = ["host_token", "host_token_blake3"];
 /// The table of the metrics token.
 const METRICS_TABLE: &str = "metrics";
+/// The table of the operators, and the keys of one of them.
+const OPERATORS_TABLE: &str = "operators";
+const OPERATOR_KEYS: [&str; 3] = ["token", "token_blake3", "principals"];
 
 /// The tokens that grant access.
 ///
@@ -52,6 +55,7 @@ pub enum TokenStore {
 pub struct TokenSet {
     principals: Vec<PrincipalToken>,
     metrics: Option<MetricsToken>,
+    operators: Vec<OperatorToken>,
 }
 
 /// The token for `/metrics`. Metrics cover the whole server, so the token of a principal does not
@@ -75,6 +79,14 @@ pub struct PrincipalToken {
     /// The hash of the token that allows the methods of the host as well.
     host_hash: Option<Hash>,
     limits: PrincipalLimits,
+}
+
+/// A person who decides on pages for some principals, with the token.
+#[derive(Clone)]
+pub struct OperatorToken {
+    name: String,
+    hash: Hash,
+    principals: Vec<Principal>,
 }
 
 /// What a token allows beyond the operations.
@@ -175,7 +187,7 @@ impl TokenStoreError {
         match self {
             Self::Syntax { .. } | Self::Shape { .. } | Self::Empty | Self::Name(_) => {
                 msgid!(
-                    "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `host_token` or `host_token_blake3`, `requests_per_minute`, `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
+                    "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `host_token` or `host_token_blake3`, `requests_per_minute`, `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics, and `[operators.NAME]` with `token` or `token_blake3` and `principals` for people who decide on pages"
                 )
             }
             Self::TooShort { .. } | Self::Malformed { .. } | Self::HostTokenEqual { .. } => {
@@ -196,23 +208,26 @@ impl TokenStore {
         let principal = Principal::local();
         let hash = hash_token(token, principal.as_str())?;
         let bearers = vec![PrincipalToken { principal, hash, host_hash: None, limits: PrincipalLimits::default() }];
-        Ok(Self::Tokens(TokenSet { principals: bearers, metrics: None }))
+        Ok(Self::Tokens(TokenSet { principals: bearers, metrics: None, operators: Vec::new() }))
     }
 
     /// Parses tokens from TOML. `[principals.NAME]` has `token`, or `token_blake3` (its hash in
     /// hex), and optionally `requests_per_minute` and `concurrent`. A second token, `host_token` or
     /// `host_token_blake3`, also allows the methods of the extension `toolcell/host`, which decide
-    /// and approve. `[metrics]` has the token for `/metrics`, in either form.
+    /// and approve. `[metrics]` has the token for `/metrics`, in either form. `[operators.NAME]` has the
+    /// token of a person who decides on pages, and the names of the `principals` that the person decides for.
     ///
     /// # Errors
     /// `bearers-invalid`, `principal-invalid`, `token-short`, `token-invalid`, `token-twice`
     pub fn parse(text: &str) -> Result<Self, TokenStoreError> {
         // The library's messages quote the text, which may be a token.
         let file: Table = text.parse().map_err(|error: toml::de::Error| syntax_error(text, error.span()))?;
-        if let Some(key) = file.keys().find(|key| !["principals", METRICS_TABLE].contains(&key.as_str())) {
+        if let Some(key) =
+            file.keys().find(|key| !["principals", METRICS_TABLE, OPERATORS_TABLE].contains(&key.as_str()))
+        {
             return Err(shape_error(
                 key.escape_debug().to_string(),
-                msgid!("a known key; the keys are `principals` and `metrics`"),
+                msgid!("a known key; the keys are `principals`, `operators` and `metrics`"),
             ));
         }
         let tables = match file.get("principals") {
@@ -226,24 +241,26 @@ impl TokenStore {
             check_distinct(&bearers)?;
         }
         let metrics = file.get(METRICS_TABLE).map(parse_metrics).transpose()?;
-        let tokens = Self::Tokens(TokenSet { principals: bearers, metrics });
+        let operators = parse_operators(file.get(OPERATORS_TABLE), &bearers)?;
+        let tokens = Self::Tokens(TokenSet { principals: bearers, metrics, operators });
         if let Some(metrics) = tokens.metrics() {
             tokens.check_distinct_from(metrics)?;
         }
         Ok(tokens)
     }
 
-    /// Checks that the metrics token differs from the tokens of all principals: otherwise the
-    /// metrics collector could act as that principal.
+    /// Checks that the metrics token differs from the tokens of all principals and operators: otherwise the
+    /// metrics collector could act as one of them.
     ///
     /// # Errors
     /// `token-twice`
     pub fn check_distinct_from(&self, metrics: &MetricsToken) -> Result<(), TokenStoreError> {
-        match self.principal_tokens().iter().find(|bearer| bearer.hashes().any(|(hash, _)| metrics.matches(hash))) {
-            Some(bearer) => Err(TokenStoreError::Duplicate {
-                first: bearer.principal.to_string(),
-                second: METRICS_TABLE.to_owned(),
-            }),
+        let principal = self.principal_tokens().iter();
+        let principal = principal.filter(|bearer| bearer.hashes().any(|(hash, _)| metrics.matches(hash)));
+        let operator = self.operators().iter().filter(|operator| metrics.matches(&operator.hash));
+        let owner = principal.map(|bearer| bearer.principal.to_string()).chain(operator.map(operator_path)).next();
+        match owner {
+            Some(first) => Err(TokenStoreError::Duplicate { first, second: METRICS_TABLE.to_owned() }),
             None => Ok(()),
         }
     }
@@ -260,6 +277,15 @@ impl TokenStore {
     /// The principals and their limits.
     pub fn principals(&self) -> impl Iterator<Item = (&Principal, PrincipalLimits)> {
         self.principal_tokens().iter().map(|bearer| (&bearer.principal, bearer.limits))
+    }
+
+    /// The people who decide on pages.
+    #[must_use]
+    pub fn operators(&self) -> &[OperatorToken] {
+        match self {
+            Self::Unauthenticated => &[],
+            Self::Tokens(TokenSet { operators, .. }) => operators,
+        }
     }
 
     pub(super) fn principal_tokens(&self) -> &[PrincipalToken] {
@@ -292,6 +318,25 @@ impl PrincipalToken {
     }
 }
 
+impl OperatorToken {
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether this is the hash of the token. Takes constant time.
+    pub(super) fn has_hash(&self, hash: &Hash) -> bool {
+        self.hash == *hash
+    }
+
+    /// The principals, at least one.
+    #[must_use]
+    pub fn principals(&self) -> &[Principal] {
+        &self.principals
+    }
+}
+
 impl MetricsToken {
     /// Parses and hashes a token.
     ///
@@ -319,6 +364,16 @@ impl fmt::Debug for PrincipalToken {
         f.debug_struct("Bearer")
             .field("principal", &self.principal)
             .field("share", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for OperatorToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A hash allows guessing tokens offline.
+        f.debug_struct("OperatorToken")
+            .field("name", &self.name)
+            .field("principals", &self.principals)
             .finish_non_exhaustive()
     }
 }
@@ -379,6 +434,60 @@ fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
         ));
     }
     token_hash(table, TOKEN, METRICS_TABLE, METRICS_TABLE).map(MetricsToken)
+}
+
+/// Parses the operators. Each decides for principals of the same file, with a token that no one else has.
+fn parse_operators(table: Option<&Value>, bearers: &[PrincipalToken]) -> Result<Vec<OperatorToken>, TokenStoreError> {
+    let tables = match table {
+        None => return Ok(Vec::new()),
+        Some(Value::Table(tables)) => tables,
+        Some(_) => return Err(shape_error(OPERATORS_TABLE.to_owned(), msgid!("a table"))),
+    };
+    let mut operators: Vec<OperatorToken> = Vec::with_capacity(tables.len());
+    for (name, table) in tables {
+        let operator = parse_operator(name, table, bearers)?;
+        let principal = bearers.iter().find(|bearer| bearer.scope_of(&operator.hash).is_some());
+        let other = operators.iter().find(|other| other.hash == operator.hash);
+        let owner = principal.map(|bearer| bearer.principal.to_string()).or_else(|| other.map(operator_path));
+        if let Some(first) = owner {
+            return Err(TokenStoreError::Duplicate { first, second: operator_path(&operator) });
+        }
+        operators.push(operator);
+    }
+    Ok(operators)
+}
+
+fn parse_operator(name: &str, table: &Value, bearers: &[PrincipalToken]) -> Result<OperatorToken, TokenStoreError> {
+    // The names of people follow the rule of those of principals.
+    let name = Principal::parse(name)?.to_string();
+    let path = format!("{OPERATORS_TABLE}.{name}");
+    let Value::Table(table) = table else {
+        return Err(shape_error(path, msgid!("a table with `token` or `token_blake3`, and `principals`")));
+    };
+    if let Some(key) = table.keys().find(|key| !OPERATOR_KEYS.contains(&key.as_str())) {
+        let expected = msgid!("a known key; the keys are `token`, `token_blake3` and `principals`");
+        return Err(shape_error(format!("{path}.{}", key.escape_debug()), expected));
+    }
+    let known = |name: &Value| {
+        let name = name.as_str()?;
+        bearers.iter().map(PrincipalToken::principal).find(|principal| principal.as_str() == name).cloned()
+    };
+    let principals = table.get("principals").and_then(Value::as_array);
+    let principals: Option<Vec<Principal>> = principals.and_then(|names| names.iter().map(known).collect());
+    let mut principals = principals.filter(|principals| !principals.is_empty()).ok_or_else(|| {
+        shape_error(
+            format!("{path}.principals"),
+            msgid!("a list of one or more names, each with a table `[principals.NAME]`"),
+        )
+    })?;
+    principals.sort();
+    principals.dedup();
+    Ok(OperatorToken { hash: token_hash(table, TOKEN, &path, &path)?, name, principals })
+}
+
+/// Names an operator in an error. A principal may have the same name.
+fn operator_path(operator: &OperatorToken) -> String {
+    format!("{OPERATORS_TABLE}.{}", operator.name())
 }
 
 /// The hash of the token that a table has under one of two keys.

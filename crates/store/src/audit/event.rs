@@ -34,6 +34,8 @@ pub enum Action {
     Status,
     /// Approve a tool with a set of grants.
     Approve,
+    /// Approve one run of a tool with a set of grants.
+    ApproveOnce,
     /// Refuse a tool.
     Refuse,
     /// Revoke approvals and refusals.
@@ -68,7 +70,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::Resume,
@@ -80,6 +82,7 @@ impl Action {
         Self::Replace,
         Self::Status,
         Self::Approve,
+        Self::ApproveOnce,
         Self::Refuse,
         Self::Revoke,
         Self::Export,
@@ -112,6 +115,7 @@ impl Action {
             Self::Replace => "replace",
             Self::Status => "status",
             Self::Approve => "approve",
+            Self::ApproveOnce => "approve-once",
             Self::Refuse => "refuse",
             Self::Revoke => "revoke",
             Self::Export => "export",

@@ -94,7 +94,10 @@ pub(crate) fn demote(transaction: &Connection, id: ToolId) -> Result<(), Fault> 
     transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
     let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
     transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-    let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT 0";
-    transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+    for sql in
+        ["DELETE FROM approval WHERE tool = ? AND granted IS NOT 0", "DELETE FROM single_approval WHERE tool = ?"]
+    {
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+    }
     Ok(generation::bump(transaction)?)
 }

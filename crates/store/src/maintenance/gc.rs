@@ -245,9 +245,11 @@ fn delete_old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Res
 fn delete_name(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM approval WHERE granted IS NOT 0 AND tool IN (SELECT id FROM tool WHERE folded = ?)",
+        "DELETE FROM single_approval WHERE tool IN (SELECT id FROM tool WHERE folded = ?)",
         "DELETE FROM failure WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM cost WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM daily_usage WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
+        "DELETE FROM daily_time_saved WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM ledger WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM found_by WHERE rowid IN (SELECT num FROM tool WHERE folded = ?)",

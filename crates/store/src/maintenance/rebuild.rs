@@ -49,7 +49,7 @@ struct OrderedVersion {
 
 /// Rows copied from the old index: a query, and the statement that inserts its rows. For data about
 /// a tool, the first column is the tool's identifier.
-const COPIED_ROWS: [(&str, &str); 13] = [
+const COPIED_ROWS: [(&str, &str); 14] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -70,6 +70,10 @@ const COPIED_ROWS: [(&str, &str); 13] = [
     (
         "SELECT id, day, daily_usage.runs, failures, fuel, max_fuel, micros, saved FROM daily_usage JOIN tool ON num = tool",
         "INSERT OR IGNORE INTO daily_usage SELECT ?2, num, ?3, ?4, ?5, ?6, ?7, ?8 FROM tool WHERE id = ?1",
+    ),
+    (
+        "SELECT id, day, micros FROM daily_time_saved JOIN tool ON num = tool",
+        "INSERT OR IGNORE INTO daily_time_saved SELECT ?2, num, ?3 FROM tool WHERE id = ?1",
     ),
     (
         "SELECT id, successor FROM successor JOIN tool ON num = tool",
@@ -97,10 +101,14 @@ const COPIED_ROWS: [(&str, &str); 13] = [
     ("SELECT kind, name, source FROM label", "INSERT OR IGNORE INTO label (kind, name, source) VALUES (?1, ?2, ?3)"),
 ];
 /// Rows that are also copied from an intact index.
-const COPIED_IF_INTACT: [(&str, &str); 5] = [
+const COPIED_IF_INTACT: [(&str, &str); 6] = [
     (
         "SELECT tool, grants, form, granted, by, at FROM approval",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    ),
+    (
+        "SELECT tool, grants, form, by, at FROM single_approval",
+        "INSERT OR IGNORE INTO single_approval (tool, grants, form, by, at) VALUES (?1, ?2, ?3, ?4, ?5)",
     ),
     (
         "SELECT run, tool, caller, at, bound, blob FROM sleeping",

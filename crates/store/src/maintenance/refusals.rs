@@ -52,7 +52,7 @@ impl Refusals {
                         line.details.get("decidedBy").and_then(Value::as_str).unwrap_or(UNKNOWN_DECIDER).to_owned();
                     by_tool.insert(tool, Refusal { by, at: line.at });
                 }
-                Some(Action::Approve | Action::Revoke) => drop(by_tool.remove(&tool)),
+                Some(Action::Approve | Action::ApproveOnce | Action::Revoke) => drop(by_tool.remove(&tool)),
                 _ => {}
             }
         }

@@ -40,6 +40,8 @@ pub struct UsageTotals {
     pub time: Duration,
     /// The tokens saved. `None` if no host reported any.
     pub tokens_saved: Option<u64>,
+    /// The time saved. `None` if no host reported any.
+    pub time_saved: Option<Duration>,
 }
 
 /// The usage of one day.
@@ -76,9 +78,18 @@ impl Runs<'_> {
                 "SELECT day, {TOTALS} FROM daily_usage WHERE day BETWEEN ?1 AND ?2 AND {of_tool} GROUP BY day ORDER BY day"
             );
             let mut statement = transaction.prepare_cached(&sql)?;
-            let rows = statement.query_map((from, to, tool.map(|tool| tool.num)), |row| {
-                let day = decode_column(0, date_of(row.get(0)?))?;
-                Ok(DailyUsage { day, totals: UsageTotals::from_row(row, 1)? })
+            let asked = (from, to, tool.map(|tool| tool.num));
+            let saved = format!(
+                "SELECT day, min(total(micros), 9e18) FROM daily_time_saved WHERE day BETWEEN ?1 AND ?2 AND {of_tool} GROUP BY day"
+            );
+            let mut saved = transaction.prepare_cached(&saved)?;
+            let saved = saved.query_map(asked, |row| Ok((row.get(0)?, Duration::from_micros(rounded(row, 1)?))))?;
+            let saved: BTreeMap<i64, Duration> = saved.collect::<Result<_, _>>()?;
+            let rows = statement.query_map(asked, |row| {
+                let number = row.get(0)?;
+                let day = decode_column(0, date_of(number))?;
+                let time_saved = saved.get(&number).copied();
+                Ok(DailyUsage { day, totals: UsageTotals { time_saved, ..UsageTotals::from_row(row, 1)? } })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
@@ -99,18 +110,25 @@ impl Runs<'_> {
             );
             let mut statement = transaction.prepare_cached(&sql)?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = statement
-                .query_map((from, to, limit), |row| Ok((Entry::from_row(row)?, UsageTotals::from_row(row, 20)?)))?;
+            let sql = "SELECT min(total(micros), 9e18), count(*) FROM daily_time_saved WHERE tool = ?1 AND day BETWEEN ?2 AND ?3";
+            let mut saved = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map((from, to, limit), |row| {
+                let (tool, totals) = (Entry::from_row(row)?, UsageTotals::from_row(row, 20)?);
+                let time_saved = saved.query_row((tool.num, from, to), |row| {
+                    let time = Duration::from_micros(rounded(row, 0)?);
+                    Ok((row.get::<_, u64>(1)? > 0).then_some(time))
+                })?;
+                Ok((tool, UsageTotals { time_saved, ..totals }))
+            })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 }
 
 impl UsageTotals {
-    /// Reads [`TOTALS`] from the column `first` on.
+    /// Reads [`TOTALS`] from the column `first` on. They say nothing about saved time.
     fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 9e18")]
-        let total = |column: usize| row.get::<_, f64>(first + column).map(|total| total as u64);
+        let total = |column: usize| rounded(row, first + column);
         let has_savings = row.get::<_, u64>(first + 6)? > 0;
         Ok(Self {
             runs: row.get(first)?,
@@ -119,6 +137,7 @@ impl UsageTotals {
             max_fuel: row.get(first + 3)?,
             time: Duration::from_micros(total(4)?),
             tokens_saved: if has_savings { Some(total(5)?) } else { None },
+            time_saved: None,
         })
     }
 
@@ -129,8 +148,14 @@ impl UsageTotals {
         self.time = Duration::from_micros(saturating_sum(micros(self.time), micros(event.duration)));
         if event.failure.is_some() {
             self.failures = saturating_sum(self.failures, 1);
-        } else if let Some(saved) = event.tokens_saved {
+            return;
+        }
+        if let Some(saved) = event.tokens_saved {
             self.tokens_saved = Some(saturating_sum(self.tokens_saved.unwrap_or(0), saved));
+        }
+        if let Some(saved) = event.time_saved {
+            let before = self.time_saved.map_or(0, micros);
+            self.time_saved = Some(Duration::from_micros(saturating_sum(before, micros(saved))));
         }
     }
 }
@@ -146,23 +171,42 @@ pub(super) fn record(connection: &Connection, num: i64, events: &[&UsageEvent]) 
     let sql = "INSERT OR REPLACE INTO daily_usage (day, tool, runs, failures, fuel, max_fuel, micros, saved) \
                VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
     let mut replace = connection.prepare_cached(sql)?;
+    let sql = "SELECT micros FROM daily_time_saved WHERE day = ? AND tool = ?";
+    let mut known_saved = connection.prepare_cached(sql)?;
+    let sql = "INSERT OR REPLACE INTO daily_time_saved (day, tool, micros) VALUES (?, ?, ?)";
+    let mut replace_saved = connection.prepare_cached(sql)?;
     for (day, events) in days {
         let row = known.query_row((day, num), |row| {
             let (runs, failures, fuel, max_fuel) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let time = Duration::from_micros(row.get(4)?);
-            Ok(UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved: row.get(5)? })
+            Ok(UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved: row.get(5)?, time_saved: None })
         });
         let mut totals = row.optional()?.unwrap_or_default();
+        // Few hosts report saved time, and others pay nothing for it.
+        let reports_time = events.iter().any(|event| event.time_saved.is_some());
+        if reports_time {
+            let saved = known_saved.query_row((day, num), |row| row.get(0)).optional()?;
+            totals.time_saved = saved.map(Duration::from_micros);
+        }
         for event in events {
             totals.add(event);
         }
-        let UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved } = totals;
+        let UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved, time_saved } = totals;
         replace.execute((day, num, runs, failures, fuel, max_fuel, micros(time), tokens_saved))?;
+        if let Some(saved) = time_saved {
+            replace_saved.execute((day, num, micros(saved)))?;
+        }
     }
     Ok(())
 }
 
-fn micros(time: Duration) -> u64 {
+/// Reads a sum that SQLite rounded.
+fn rounded(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 9e18")]
+    row.get::<_, f64>(column).map(|total| total as u64)
+}
+
+pub(super) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 

@@ -22,6 +22,7 @@ use crate::notice::{self, Notice};
 
 use super::Runs;
 use super::costs::audit_demotions;
+use super::daily_usage;
 use super::journal::{END_LIMIT, Slot};
 use super::pending::{PendingWrite, write_all};
 use super::records::{HashedRecord, RUN_KIND, Record};
@@ -82,6 +83,8 @@ struct UsageNote<'a> {
     nanos: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     saved: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    saved_micros: Option<u64>,
 }
 
 /// Encodes the end note of a run. `None` if it does not fit; then the run has to be written to the
@@ -95,6 +98,7 @@ pub(crate) fn encode_end_note(record: &Record, usage: Option<&UsageEvent>) -> Op
         fuel: usage.fuel,
         nanos: u64::try_from(usage.duration.as_nanos()).unwrap_or(u64::MAX),
         saved: usage.tokens_saved,
+        saved_micros: usage.time_saved.map(daily_usage::micros),
     });
     let tool = record.tool.map(|tool| tool.to_string().into());
     let note = EndNote { tool, at: record.at.as_millisecond(), body: body.into(), usage };
@@ -116,6 +120,7 @@ pub(crate) fn decode_end_note(run: RunId, note: &[u8]) -> Option<PendingWrite> {
             fuel: usage.fuel,
             duration: Duration::from_nanos(usage.nanos),
             tokens_saved: usage.saved,
+            time_saved: usage.saved_micros.map(Duration::from_micros),
         }),
     };
     let body = note.body.into_owned().into_bytes();

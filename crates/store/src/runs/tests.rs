@@ -14,7 +14,7 @@ use super::*;
 use crate::Store;
 use crate::audit::AuditEvent;
 use crate::audit::{Action, AuditFilter, AuditOrder};
-use crate::{NewTool, OnConflict, RUN_KIND, Scores, Settings, ToolRef};
+use crate::{Entry, NewTool, OnConflict, RUN_KIND, Scores, Settings, ToolRef};
 
 /// A store in a temporary directory.
 struct StoreFixture {
@@ -103,7 +103,7 @@ fn end<'a>(tool: ToolId, run: RunId, outcome: &'static str) -> FinishedRun<'a> {
     let mut attempt = AuditEvent { tool: Some(tool), ..AuditEvent::new(Action::RunDynamicTool, at(1)) };
     attempt.details.outcome = Some(outcome);
     let duration = Duration::from_micros(20);
-    let usage = UsageEvent { tool, at: at(1), failure: None, fuel: 1, duration, tokens_saved: None };
+    let usage = UsageEvent { tool, at: at(1), failure: None, fuel: 1, duration, tokens_saved: None, time_saved: None };
     FinishedRun {
         usage: Some(usage),
         record: Record { kind: RUN_KIND.to_owned(), tool: Some(tool), at: at(1), body },
@@ -403,6 +403,7 @@ fn usage_is_summed_by_day_and_tool() {
         fuel,
         duration: Duration::from_micros(20),
         tokens_saved,
+        time_saved: None,
     };
     let events = [
         event(day, 5, None, Some(3)),
@@ -421,6 +422,7 @@ fn usage_is_summed_by_day_and_tool() {
         max_fuel,
         time: Duration::from_micros(micros),
         tokens_saved,
+        time_saved: None,
     };
     let most = i64::MAX.cast_unsigned();
     let expected = [
@@ -438,6 +440,25 @@ fn usage_is_summed_by_day_and_tool() {
         (vec![], vec![])
     );
     assert_eq!(runs.usage_by_day(first..=first, None).unwrap().len(), 1);
+
+    // Saved time is that of runs that did not fail, and is kept apart: most hosts report none.
+    for (second, failure, seconds) in [(2 * day, None, 90), (2 * day + 1, Some("timeout"), 8), (2 * day + 2, None, 10)]
+    {
+        let time_saved = Some(Duration::from_secs(seconds));
+        runs.record_usage(UsageEvent { time_saved, ..event(second, 1, failure, None) }).unwrap();
+    }
+    runs.record_usage(UsageEvent { time_saved: Some(Duration::MAX), ..event(4 * day, 1, None, None) }).unwrap();
+    let saved = |from, to, tool: Option<&Entry>| {
+        let days = runs.usage_by_day(from..=to, tool).unwrap();
+        days.into_iter().map(|day| day.totals.time_saved).collect::<Vec<_>>()
+    };
+    let hundred = Some(Duration::from_secs(100));
+    assert_eq!(saved(first, date(1970, 1, 3), None), [None, None, hundred]);
+    assert_eq!(saved(date(1970, 1, 3), date(1970, 1, 3), Some(&tool)), [hundred]);
+    let most = Some(Duration::from_hours(2_500_000_000));
+    assert_eq!(saved(date(1970, 1, 5), last, None), [most]);
+    assert_eq!(runs.most_expensive(first..=date(1970, 1, 3), 5).unwrap()[0].1.time_saved, hundred);
+    assert_eq!(runs.most_expensive(first..=last, 5).unwrap()[0].1.time_saved, most);
     // The usage of a tool goes with the tool.
     world.store.catalog().delete(&ToolRef::parse("sum").unwrap(), at(0)).unwrap();
     world.store.maintenance().collect(at(9), at(9), crate::GcMode::Execute).unwrap();

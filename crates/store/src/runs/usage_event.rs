@@ -20,4 +20,6 @@ pub struct UsageEvent {
     pub duration: Duration,
     /// The tokens saved, if the host reports them. They are counted only for successful runs.
     pub tokens_saved: Option<u64>,
+    /// The time saved, if the host reports it. It is counted only for successful runs.
+    pub time_saved: Option<Duration>,
 }

@@ -44,7 +44,11 @@ impl AdmissionControl {
     ) -> Result<DecisionOutcome, Fault> {
         let at = (self.clock)();
         let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
-        let action = if decision == Decision::Approved { Action::Approve } else { Action::Refuse };
+        let action = match decision {
+            Decision::Approved => Action::Approve,
+            Decision::ApprovedOnce => Action::ApproveOnce,
+            Decision::Refused => Action::Refuse,
+        };
         let name = Some(entry.name.to_string());
         let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(action, at) };
         attempt.details.decided_by = Some(by.to_owned());

@@ -15,7 +15,7 @@ use toolcell_host::{Budget, CallContext, CancelToken, HostCalls, NoHostCalls};
 use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_policy::{ApprovalMode, GrantVerdict, Grants, Policy};
 use toolcell_schema::{Args, ParamsError, Schema};
-use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store};
+use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store, StoreAccess};
 use toolcell_tool::{Status, ToolId};
 
 use super::AdmissionControl;
@@ -349,6 +349,24 @@ impl AdmissionControl {
         Ok((args, admission))
     }
 
+    /// Whether one run of a tool is approved with these grants. A run takes the approval; an explanation leaves it.
+    fn takes_single_approval(
+        &self,
+        store: &Store,
+        tool: ToolId,
+        grants: &Grants,
+        purpose: AdmissionMode<'_>,
+    ) -> Result<bool, Fault> {
+        let (grants, now) = (grants.to_value(), (self.clock)());
+        let found = store.approvals().single(tool, &grants, now)?.is_some();
+        match purpose {
+            // A store that is read-only could not tell that the approval was used.
+            _ if !found || store.access() != StoreAccess::Full => Ok(false),
+            AdmissionMode::Run { .. } => Ok(store.approvals().take_single(tool, &grants, now)?.is_some()),
+            AdmissionMode::Explain { .. } => Ok(true),
+        }
+    }
+
     /// Checks that a tool with these grants is approved. An approver may grant more.
     fn check_approval(
         &self,
@@ -376,6 +394,10 @@ impl AdmissionControl {
             say(message!("allow"), message!("it needs no approval"));
             return Ok(ApprovedCall { decided_by: format!("policy {}", mode.name()), grants });
         };
+        if self.takes_single_approval(store, entry.id, &grants, purpose)? {
+            say(message!("allow"), message!("one run was approved with these grants"));
+            return Ok(ApprovedCall { decided_by: "approval-once".to_owned(), grants });
+        }
         let missing = grant_hints::missing_grants(tool, &grants);
         if mode == ApprovalMode::Never {
             say(message!("deny"), why.clone());

@@ -1,6 +1,7 @@
 //! The options of a run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
 use toolcell_policy::{Grants, LimitOverrides};
@@ -42,6 +43,8 @@ pub struct RunOptions {
     pub context: FlowContext,
     /// The number of tokens that a successful run saves, for the cost report.
     pub tokens_saved: Option<u64>,
+    /// The time that a successful run saves, for the ledger.
+    pub time_saved: Option<Duration>,
     /// Whether to issue a [`Receipt`](crate::Receipt).
     pub receipt: bool,
     /// Receives the fuel profile of the run, unless the run may be suspended.
@@ -73,6 +76,7 @@ impl Default for RunOptions {
             code_grants: None,
             context: FlowContext::default(),
             tokens_saved: None,
+            time_saved: None,
             receipt: false,
             profile: None,
         }

@@ -121,16 +121,35 @@ pub(crate) fn approval_prompt(parts: &Parts, tool: &str) -> Result<ApprovalPromp
     Ok(ApprovalPrompt::for_tool(tool, &grants, call, why))
 }
 
+/// The runs of a tool that an approval is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ApprovedRuns {
+    /// All, until the tool or its grants change.
+    All,
+    /// The next one.
+    One,
+}
+
 /// Approves the tool of a prompt with the grants of that prompt. `by` names the approver.
-pub(crate) fn approve(parts: &Parts, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
+pub(crate) fn approve(
+    parts: &Parts,
+    shown: &ApprovalPrompt,
+    runs: ApprovedRuns,
+    by: &str,
+) -> Result<ApprovalResult, ApprovalError> {
     let called = shown.call.tool.map_or_else(|| shown.call.tool_name.clone(), |id| id.to_string());
-    approve_inner(parts, shown, &called, by).or_else(|error| log_undecided(parts, Action::Approve, &called, error))
+    let (decision, action) = match runs {
+        ApprovedRuns::All => (Decision::Approved, Action::Approve),
+        ApprovedRuns::One => (Decision::ApprovedOnce, Action::ApproveOnce),
+    };
+    approve_inner(parts, shown, &called, decision, by).or_else(|error| log_undecided(parts, action, &called, error))
 }
 
 fn approve_inner(
     parts: &Parts,
     shown: &ApprovalPrompt,
     called: &str,
+    decision: Decision,
     by: &str,
 ) -> Result<ApprovalResult, ApprovalError> {
     let (Some(_), Some(approving)) = (shown.call.tool, &shown.tool_approval) else {
@@ -141,7 +160,7 @@ fn approve_inner(
         let (shown, now) = (approving.grants.localize(), now.localize());
         return Err(ApprovalError::Changed { name: entry.name, shown, now });
     }
-    match parts.admission.record_decision(parts.require_store()?, &entry, &now, Decision::Approved, by)? {
+    match parts.admission.record_decision(parts.require_store()?, &entry, &now, decision, by)? {
         // The audit event was written with the decision.
         DecisionOutcome::Stored => Ok(ApprovalResult { tool: entry.id, name: entry.name, grants: now }),
         DecisionOutcome::ToolGone => Err(FindToolError::Store(FindError::Unknown(called.to_owned())).into()),

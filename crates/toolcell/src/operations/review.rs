@@ -11,7 +11,7 @@ use toolcell_i18n::Localize as _;
 use toolcell_store::Decision;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 
-use super::approvals::{ApprovalError, approval_prompt, approve, refuse, revoke};
+use super::approvals::{ApprovalError, ApprovedRuns, approval_prompt, approve, refuse, revoke};
 use super::show::{ShowError, ToolDetails, show};
 use crate::parts::Parts;
 
@@ -33,6 +33,8 @@ pub struct ReviewDecision<'a> {
 pub enum ReviewAction {
     /// The tool may run with the grants that were shown, until it changes.
     Approve,
+    /// The tool may run once with the grants that were shown, within a day.
+    ApproveOnce,
     /// The tool may not run, with any grants.
     Refuse,
     /// The decisions about the tool end, and its next run asks again.
@@ -72,7 +74,11 @@ impl ToolDetails {
         add(self.approval_state.name());
         add(if self.entry.current { "current" } else { "past" });
         for approval in &self.approvals {
-            add(if approval.decision == Decision::Approved { "approved" } else { "refused" });
+            add(match approval.decision {
+                Decision::Approved => "approved",
+                Decision::ApprovedOnce => "approved-once",
+                Decision::Refused => "refused",
+            });
             add(&approval.grants.to_string());
             add(&approval.by);
             add(&approval.at.to_string());
@@ -87,6 +93,7 @@ pub(crate) fn decide(parts: &Parts, decision: &ReviewDecision<'_>) -> Result<(),
     let _one_at_a_time = parts.review_lock.lock().unwrap_or_else(PoisonError::into_inner);
     let audited = match decision.action {
         ReviewAction::Approve => Action::Approve,
+        ReviewAction::ApproveOnce => Action::ApproveOnce,
         ReviewAction::Refuse => Action::Refuse,
         ReviewAction::Revoke => Action::Revoke,
     };
@@ -98,10 +105,11 @@ pub(crate) fn decide(parts: &Parts, decision: &ReviewDecision<'_>) -> Result<(),
     }
     // These write the audit event themselves.
     match decision.action {
-        ReviewAction::Approve => {
+        ReviewAction::Approve | ReviewAction::ApproveOnce => {
             let prompt = approval_prompt(parts, decision.tool)
                 .map_err(|error| log_undecided(parts, audited, decision, error.into()))?;
-            approve(parts, &prompt, decision.by).map(drop)?;
+            let runs = if decision.action == ReviewAction::Approve { ApprovedRuns::All } else { ApprovedRuns::One };
+            approve(parts, &prompt, runs, decision.by).map(drop)?;
         }
         ReviewAction::Refuse => refuse(parts, decision.tool, decision.by).map(drop)?,
         ReviewAction::Revoke => revoke(parts, decision.tool, decision.by).map(drop)?,

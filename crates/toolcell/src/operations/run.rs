@@ -182,6 +182,7 @@ pub(crate) fn run(parts: &Parts, request: &RunTool, options: &RunOptions) -> Res
     let mut attempted =
         RunRecorder::start(&parts.recorder, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
     attempted.tokens_saved = options.tokens_saved;
+    attempted.time_saved = options.time_saved;
     attempted.set_claims(&options.claims);
     let mut done = run_inner(parts, request, options, &mut attempted, None);
     if parts.keeps_receipts()

@@ -90,6 +90,8 @@ pub(crate) fn type_declarations(parts: &Parts, entries: &[Entry]) -> Result<Stri
 pub enum ApprovalState {
     /// Approved by a stored decision.
     Approved,
+    /// One run is approved by a stored decision.
+    ApprovedOnce,
     /// Refused by a stored decision.
     Refused,
     /// The policy requires no approval.
@@ -109,6 +111,7 @@ impl ApprovalState {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Approved => "approved",
+            Self::ApprovedOnce => "approved-once",
             Self::Refused => "refused",
             Self::NotRequired => "free",
             Self::Unapproved { .. } => "unapproved",
@@ -169,8 +172,11 @@ pub(crate) fn show(parts: &Parts, called: &str, version: Option<u64>) -> Result<
         (Err(refusal), _) => ApprovalState::Unsafe(refusal.clone()),
         (Ok(_), Some(Decision::Refused)) => ApprovalState::Refused,
         (Ok(_), Some(Decision::Approved)) => ApprovalState::Approved,
-        (Ok(tool), None) => match parts.admission.approval_reason(tool) {
+        (Ok(tool), _) => match parts.admission.approval_reason(tool) {
             None => ApprovalState::NotRequired,
+            Some(_) if store.approvals().single(entry.id, &grants.to_value(), parts.now())?.is_some() => {
+                ApprovalState::ApprovedOnce
+            }
             Some(why) => ApprovalState::Unapproved { why },
         },
     };

@@ -45,6 +45,7 @@ pub(crate) fn run_suspendable(parts: &Parts, request: &RunTool, options: &RunOpt
     let params = &request.parameters;
     let mut attempted = RunRecorder::start(&parts.recorder, Action::RunDynamicTool, &options.caller, called, params)?;
     attempted.tokens_saved = options.tokens_saved;
+    attempted.time_saved = options.time_saved;
     attempted.set_claims(&options.claims);
     let done = run_suspendable_inner(parts, request, options, &mut attempted);
     finish_record(attempted, done)
@@ -78,6 +79,7 @@ pub(crate) fn resume(parts: &Parts, request: &ResumeRequest, options: &RunOption
     };
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Resume, &options.caller, name, &params)?;
     attempted.tokens_saved = options.tokens_saved;
+    attempted.time_saved = options.time_saved;
     attempted.set_claims(&options.claims);
     attempted.set_resumed_run(&request.run);
     let done = opened.and_then(|opened| resume_inner(parts, opened, request, options, &mut attempted));

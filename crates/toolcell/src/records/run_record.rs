@@ -158,6 +158,8 @@ pub(crate) struct RunRecorder<'a> {
     started: Instant,
     /// The number of tokens that the run saves, if the host reports it.
     pub(crate) tokens_saved: Option<u64>,
+    /// The time that the run saves, if the host reports it.
+    pub(crate) time_saved: Option<Duration>,
     summary: Option<CallSummary>,
     fuel: u64,
     waited: Duration,
@@ -266,6 +268,7 @@ impl<'a> RunRecorder<'a> {
             tool: None,
             started: Instant::now(),
             tokens_saved: None,
+            time_saved: None,
             summary: None,
             fuel: 0,
             waited: Duration::ZERO,
@@ -455,8 +458,8 @@ impl<'a> RunRecorder<'a> {
             details.duration_ms = Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX));
             let failure = failed.map(|failure| failure.code.to_string());
             let (fuel, duration) = (left.fuel, left.duration);
-            let tokens_saved = self.tokens_saved;
-            let event = |tool| UsageEvent { tool, at, failure, fuel, duration, tokens_saved };
+            let (tokens_saved, time_saved) = (self.tokens_saved, self.time_saved);
+            let event = |tool| UsageEvent { tool, at, failure, fuel, duration, tokens_saved, time_saved };
             usage = self.tool.filter(|_| left.counts_as_use).map(event);
         }
         let name = Some(self.record.name.clone()).filter(|name| !name.is_empty());

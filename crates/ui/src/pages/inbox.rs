@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use toolcell::hook::ToolApproval;
@@ -13,7 +13,7 @@ use toolcell_i18n::{Lang, Localize as _, tr};
 
 use super::words::decision_word;
 use super::{Live, Page, Section, capabilities_text, failed, grants_text, stored_grants_text};
-use crate::app::App;
+use crate::app::{App, Visit};
 use crate::markup::{line, text, time};
 use crate::source::{CurrentToolbox, PageError};
 
@@ -34,8 +34,7 @@ struct Inbox {
     marker: String,
 }
 
-pub(crate) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let visit = app.visit(&headers);
+pub(crate) async fn page(State(app): State<Arc<App>>, visit: Visit) -> Response {
     let lang = visit.lang;
     match app.with_toolbox(move |toolbox| load(toolbox, lang)).await {
         Ok(inbox) => {
@@ -172,7 +171,7 @@ fn decision_row(tool: &Entry, approval: &Approval, lang: Lang) -> Markup {
             a href={ "tools/" (tool.id) } data-row { (tool.name) }
             p {
                 (word)
-                @if approval.decision == Decision::Approved { " (" (text(&stored_grants_text(&approval.grants, lang))) ")" }
+                @if approval.decision != Decision::Refused { " (" (text(&stored_grants_text(&approval.grants, lang))) ")" }
                 ", " (line(&approval.by)) ", " (time(approval.at))
             }
         }

@@ -4,11 +4,12 @@
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -32,8 +33,17 @@ const MAX_TOOLS: usize = 20;
 const MAX_TOOLS_OF_FILE: usize = 10_000;
 
 /// The columns of usage in a file.
-const COLUMNS: [&str; 8] =
-    ["runs", "succeeded", "failed", "fuel", "fuel_per_run", "max_fuel", "milliseconds", "tokens_saved"];
+const COLUMNS: [&str; 9] = [
+    "runs",
+    "succeeded",
+    "failed",
+    "fuel",
+    "fuel_per_run",
+    "max_fuel",
+    "milliseconds",
+    "tokens_saved",
+    "seconds_saved",
+];
 
 /// What to show.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -103,9 +113,8 @@ struct ExpensiveTool {
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     query: Result<Query<LedgerQuery>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    let visit = app.visit(&headers);
     let query = match valid_query(query, &visit) {
         Ok(query) => query,
         Err(refusal) => return *refusal,
@@ -125,9 +134,9 @@ pub(crate) async fn page(
 pub(crate) async fn usage_file(
     State(app): State<Arc<App>>,
     query: Result<Query<LedgerQuery>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    serve_csv(&app, query, &headers, |toolbox, query| {
+    serve_csv(&app, query, &visit, |toolbox, query| {
         let (_, days) = load_days(toolbox, query)?;
         let row = |usage: &DailyUsage| [vec![usage.day.to_string()], columns(&usage.totals)].concat();
         Ok(write_csv(&[&["day"], &COLUMNS[..]].concat(), days.iter().map(row)))
@@ -139,9 +148,9 @@ pub(crate) async fn usage_file(
 pub(crate) async fn tools_file(
     State(app): State<Arc<App>>,
     query: Result<Query<LedgerQuery>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    serve_csv(&app, query, &headers, |toolbox, query| {
+    serve_csv(&app, query, &visit, |toolbox, query| {
         let Some(store) = toolbox.store() else { return Ok(Vec::new()) };
         let limit = query.limit.unwrap_or(MAX_TOOLS_OF_FILE).min(MAX_TOOLS_OF_FILE);
         let tools = store.runs().most_expensive(Period::ending_today(query.days).days(), limit)?;
@@ -157,11 +166,10 @@ pub(crate) async fn tools_file(
 async fn serve_csv(
     app: &App,
     query: Result<Query<LedgerQuery>, QueryRejection>,
-    headers: &HeaderMap,
+    visit: &Visit,
     make: impl FnOnce(&Toolbox, &LedgerQuery) -> Result<Vec<u8>, PageError> + Send + 'static,
 ) -> Response {
-    let visit = app.visit(headers);
-    let query = match valid_query(query, &visit) {
+    let query = match valid_query(query, visit) {
         Ok(query) => query,
         Err(refusal) => return *refusal,
     };
@@ -169,7 +177,7 @@ async fn serve_csv(
         Ok(rows) => {
             ([(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment")], rows).into_response()
         }
-        Err(error) => failed(&visit, &error),
+        Err(error) => failed(visit, &error),
     }
 }
 
@@ -196,7 +204,7 @@ fn write_csv(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Vec<u8
 
 /// Returns the values of [`COLUMNS`]; empty where there is nothing to tell.
 fn columns(totals: &UsageTotals) -> Vec<String> {
-    let UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved } = *totals;
+    let UsageTotals { runs, failures, fuel, max_fuel, time, tokens_saved, time_saved } = *totals;
     vec![
         runs.to_string(),
         runs.saturating_sub(failures).to_string(),
@@ -206,6 +214,7 @@ fn columns(totals: &UsageTotals) -> Vec<String> {
         max_fuel.to_string(),
         format!("{:.3}", time.as_secs_f64() * 1e3),
         tokens_saved.map(|tokens| tokens.to_string()).unwrap_or_default(),
+        time_saved.map(|time| format!("{:.3}", time.as_secs_f64())).unwrap_or_default(),
     ]
 }
 
@@ -222,6 +231,10 @@ fn sum<'a>(days: impl IntoIterator<Item = &'a DailyUsage>) -> UsageTotals {
         max_fuel: all.max_fuel.max(totals.max_fuel),
         time: all.time.saturating_add(totals.time),
         tokens_saved: match (all.tokens_saved, totals.tokens_saved) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        },
+        time_saved: match (all.time_saved, totals.time_saved) {
             (Some(one), Some(other)) => Some(one.saturating_add(other)),
             (one, other) => one.or(other),
         },
@@ -337,6 +350,10 @@ impl Ledger {
                     dt { (tr!(lang, "tokens saved")) }
                     dd { @match total.tokens_saved { Some(tokens) => (grouped(tokens)), None => span.quiet { (tr!(lang, "not reported")) } } }
                 }
+                div {
+                    dt { (tr!(lang, "time saved")) }
+                    dd { @match total.time_saved { Some(time) => (time_text(time)), None => span.quiet { (tr!(lang, "not reported")) } } }
+                }
                 @if let Some(cost) = self.cost { div { dt { (tr!(lang, "cost to create, in tokens")) } dd { (grouped(cost)) } } }
             }
         }
@@ -358,6 +375,7 @@ impl Ledger {
         let results = [("succeeded", tr!(lang, "succeeded")), ("failed", tr!(lang, "failed"))];
         let (fuel, time) = ([("fuel", tr!(lang, "fuel"))], [("milliseconds", tr!(lang, "milliseconds"))]);
         let saved = [("tokens_saved", tr!(lang, "tokens"))];
+        let saved_time = [("seconds_saved", tr!(lang, "seconds"))];
         let of_run = [("fuel_per_run", tr!(lang, "mean")), ("max_fuel", tr!(lang, "most"))];
         html! {
             (of_day(tr!(lang, "Runs of each day"), "runs", &results, tr!(lang, "runs")).to_markup(self.period))
@@ -365,6 +383,9 @@ impl Ledger {
             (of_day(tr!(lang, "Time of the runs of each day"), "time", &time, tr!(lang, "milliseconds")).to_markup(self.period))
             @if total.tokens_saved.is_some() {
                 (of_day(tr!(lang, "Tokens saved on each day"), "tokens", &saved, tr!(lang, "tokens")).to_markup(self.period))
+            }
+            @if total.time_saved.is_some() {
+                (of_day(tr!(lang, "Time saved on each day"), "time-saved", &saved_time, tr!(lang, "seconds")).to_markup(self.period))
             }
             (Plot {
                 caption: tr!(lang, "Fuel of a run"),
@@ -460,6 +481,7 @@ impl Ledger {
                             th scope="col" { (tr!(lang, "fuel of a run")) }
                             th scope="col" { (tr!(lang, "time")) }
                             th scope="col" { (tr!(lang, "tokens saved")) }
+                            th scope="col" { (tr!(lang, "time saved")) }
                         } }
                         tbody {
                             @for DailyUsage { day, totals } in self.days.iter().rev() {
@@ -471,6 +493,7 @@ impl Ledger {
                                     td { (grouped(fuel_per_run(totals).unwrap_or(0))) }
                                     td { (duration_text(totals)) }
                                     td { @if let Some(tokens) = totals.tokens_saved { (grouped(tokens)) } }
+                                    td { @if let Some(time) = totals.time_saved { (time_text(time)) } }
                                 }
                             }
                         }
@@ -495,6 +518,16 @@ fn duration_text(totals: &UsageTotals) -> String {
     milliseconds(u64::try_from(totals.time.as_micros()).unwrap_or(u64::MAX))
 }
 
+/// Formats saved time: in seconds, or in hours and minutes.
+fn time_text(time: Duration) -> String {
+    let (seconds, hours) = (time.as_secs(), time.as_secs() / 3_600);
+    match (hours, seconds / 60 % 60) {
+        (0, 0) => format!("{}.{} s", seconds, time.subsec_millis() / 100),
+        (0, minutes) => format!("{minutes} min {} s", seconds % 60),
+        (hours, minutes) => format!("{} h {minutes} min", grouped(hours)),
+    }
+}
+
 /// Formats a part of a whole as a percentage with one decimal.
 fn percent(part: u64, whole: u64) -> String {
     let tenths = u128::from(part) * 1_000 / u128::from(whole.max(1));
@@ -510,8 +543,6 @@ fn drift_text(thousandths: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use jiff::civil::date;
 
     use super::*;
@@ -524,6 +555,7 @@ mod tests {
             max_fuel: fuel,
             time: Duration::from_micros(1_500),
             tokens_saved: None,
+            time_saved: None,
         };
         DailyUsage { day, totals }
     }
@@ -543,6 +575,13 @@ mod tests {
     }
 
     #[test]
+    fn saved_time_is_shown_in_units_of_its_size() {
+        for (millis, text) in [(0, "0.0 s"), (2_560, "2.5 s"), (75_000, "1 min 15 s"), (7_260_000, "2 h 1 min")] {
+            assert_eq!(time_text(Duration::from_millis(millis)), text);
+        }
+    }
+
+    #[test]
     fn a_part_is_shown_in_per_cent() {
         assert_eq!(percent(0, 0), "0.0 %");
         assert_eq!(percent(1, 1_000_000), "< 0.1 %");
@@ -553,8 +592,8 @@ mod tests {
     fn a_table_has_a_header_and_quotes() {
         let rows = [vec!["2026-11-30".to_owned()], columns(&usage(date(2026, 11, 30), 4, 10).totals)].concat();
         assert_eq!(
-            String::from_utf8(write_csv(&["a"; 9], std::iter::once(rows))).unwrap(),
-            "a,a,a,a,a,a,a,a,a\r\n2026-11-30,4,3,1,10,2,10,1.500,\r\n"
+            String::from_utf8(write_csv(&["a"; 10], std::iter::once(rows))).unwrap(),
+            "a,a,a,a,a,a,a,a,a,a\r\n2026-11-30,4,3,1,10,2,10,1.500,,\r\n"
         );
         assert_eq!(write_csv(&["a"], std::iter::once(vec!["\"x\", y".to_owned()])), b"a\r\n\"\"\"x\"\", y\"\r\n");
     }

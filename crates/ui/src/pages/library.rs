@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use toolcell_i18n::{Lang, tr};
 use super::ledger::Period;
 use super::words::status_word;
 use super::{Live, Page, Section, failed, query_of};
-use crate::app::App;
+use crate::app::{App, Visit};
 use crate::markup::{grouped, sparkline, text, time};
 use crate::source::PageError;
 
@@ -77,9 +77,8 @@ fn encode(query: &LibraryQuery) -> String {
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     query: Result<Query<LibraryQuery>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    let visit = app.visit(&headers);
     let query = match query_of(query, &visit) {
         Ok(query) => query,
         Err(refusal) => return *refusal,

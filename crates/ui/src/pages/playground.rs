@@ -13,8 +13,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -30,6 +30,7 @@ use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 use self::output::{Ran, ran_markup};
 use self::parameters::{Inputs, inputs_markup};
 use super::{Live, Page, Section, failed, problem, query_of, refused_form};
+use crate::access::Session;
 use crate::app::{App, CancelOnDrop, Visit, describe_person, too_many_runs};
 use crate::form::{Form, FormNames, FormRefusal};
 use crate::markup::{prose, text};
@@ -122,9 +123,8 @@ enum Done {
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     query: Result<Query<PlaygroundQuery>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    let visit = app.visit(&headers);
     let query = match query_of(query, &visit) {
         Ok(query) => query,
         Err(refusal) => return *refusal,
@@ -141,9 +141,8 @@ pub(crate) async fn page(
 }
 
 /// Checks, runs or saves what the form holds.
-pub(crate) async fn submit(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Response {
-    let visit = app.visit(&headers);
-    let form = match Form::parse(&app.access, &headers, &body, &FIELDS) {
+pub(crate) async fn submit(State(app): State<Arc<App>>, visit: Visit, body: Bytes) -> Response {
+    let form = match Form::parse(&visit, &body, &FIELDS) {
         Ok(form) => form,
         Err(refusal) => return refused_form(&visit, refusal),
     };
@@ -153,19 +152,19 @@ pub(crate) async fn submit(State(app): State<Arc<App>>, headers: HeaderMap, body
         return refused_form(&visit, FormRefusal::Incomplete);
     }
     // A run that may not begin is an error beside what was typed; a check waits for the one before.
-    let run_permit = if action == "run" { app.runs.try_acquire().ok() } else { None };
-    let _check_permit = if action == "check" { app.checks.acquire().await.ok() } else { None };
+    let run_permit = if action == "run" { app.site.runs.try_acquire().ok() } else { None };
+    let _check_permit = if action == "check" { app.site.checks.acquire().await.ok() } else { None };
     let may_run = run_permit.is_some();
-    let ending = app.cancel.clone();
+    let ending = app.site.cancel.clone();
     let cancel = CancelOnDrop(CancelToken::with_poll(move || ending.is_cancelled()));
     let (token, shared) = (cancel.0.clone(), Arc::clone(&app));
-    let person = visit.person.clone();
+    let session = visit.session.clone();
     let worked = app.with_toolbox(move |toolbox| {
         let checked = check(toolbox, &sheet);
         let done = match &*action {
             "run" if !may_run => Done::Failed(too_many_runs()),
-            "run" => run(toolbox, &shared, &mut sheet, &checked, token, &person),
-            "save" => match save(toolbox, &shared, &sheet) {
+            "run" => run(toolbox, &shared, &mut sheet, &checked, token, &session),
+            "save" => match save(toolbox, &session, &sheet) {
                 Ok(id) => return Ok(Err(id)),
                 Err(error) => Done::NotSaved(error),
             },
@@ -191,11 +190,10 @@ pub(crate) async fn declarations() -> Response {
 }
 
 /// Serves the flame graph of a run.
-pub(crate) async fn flame_graph(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Response {
+pub(crate) async fn flame_graph(State(app): State<Arc<App>>, Path(name): Path<String>, visit: Visit) -> Response {
     let found = name.strip_suffix(".svg").and_then(|id| app.flame_graphs.find(id));
     let Some(drawn) = found else {
         let hint = message!("the page keeps the last ones only: run it again");
-        let visit = app.visit(&headers);
         return problem(&visit, StatusCode::NOT_FOUND, &message!("there is no such flame graph"), &hint);
     };
     ([(CONTENT_TYPE, "image/svg+xml"), (CONTENT_SECURITY_POLICY, FLAME_GRAPH_POLICY)], drawn).into_response()
@@ -329,8 +327,15 @@ fn parse_json(text: &str) -> Result<Value, (Message, Message)> {
 }
 
 /// Runs the code of a sheet, and keeps the run as an example.
-fn run(toolbox: &Toolbox, app: &App, sheet: &mut Sheet, checked: &Checked, cancel: CancelToken, person: &str) -> Done {
-    match try_run(toolbox, app, sheet, checked, cancel, person) {
+fn run(
+    toolbox: &Toolbox,
+    app: &App,
+    sheet: &mut Sheet,
+    checked: &Checked,
+    cancel: CancelToken,
+    session: &Session,
+) -> Done {
+    match try_run(toolbox, app, sheet, checked, cancel, session) {
         Ok(ran) => {
             if let Some(example) = ran.example() {
                 sheet.add_example(&example);
@@ -347,7 +352,7 @@ fn try_run(
     sheet: &Sheet,
     checked: &Checked,
     cancel: CancelToken,
-    person: &str,
+    session: &Session,
 ) -> Result<Ran, PageError> {
     let invalid = |(message, hint): &(Message, Message)| PageError {
         code: ErrorCode::ParametersInvalid,
@@ -364,8 +369,8 @@ fn try_run(
     let parameters = schema.check(given)?.params().clone();
     let request = RunCode { code: sheet.code.clone(), parameters: parameters.clone(), ..RunCode::default() };
     let options = RunOptions {
-        caller: app.caller.clone(),
-        claims: CallerClaims { client: Some(describe_person(person, "")), ..CallerClaims::default() },
+        caller: session.caller.clone(),
+        claims: CallerClaims { client: Some(describe_person(&session.person, "")), ..CallerClaims::default() },
         limits: sheet.limits()?,
         cancel: Some(cancel),
         ..RunOptions::default()
@@ -376,7 +381,7 @@ fn try_run(
 }
 
 /// Saves a sheet as a tool, and returns its identifier.
-fn save(toolbox: &Toolbox, app: &App, sheet: &Sheet) -> Result<String, PageError> {
+fn save(toolbox: &Toolbox, session: &Session, sheet: &Sheet) -> Result<String, PageError> {
     let invalid = |(message, hint)| PageError { code: ErrorCode::ParametersInvalid, message, hint };
     let example = |text: &String| {
         serde_json::from_str(text).map_err(|error| {
@@ -413,7 +418,7 @@ fn save(toolbox: &Toolbox, app: &App, sheet: &Sheet) -> Result<String, PageError
         idempotent: conditions.and_then(|conditions| conditions.idempotent.clone()),
         cost: notes.and_then(ToolMetadata::cost),
         replace: sheet.replaces,
-        caller: app.caller.clone(),
+        caller: session.caller.clone(),
         ..CreateTool::default()
     };
     Ok(toolbox.create(&request)?.id.to_string())
@@ -430,7 +435,7 @@ fn to_markup(visit: &Visit, sheet: &Sheet, checked: &Checked, done: &Done) -> Ma
     html! {
         h1 { (tr!(lang, "Playground")) }
         form.playground #playground method="post" action="playground" {
-            input type="hidden" name="form_token" value=(visit.form_token);
+            input type="hidden" name="form_token" value=(visit.session.form_token);
             // Enter in a field runs the code, and does not save it.
             button.default name="action" value="run" tabindex="-1" aria-hidden="true" {}
             label for="code" { (tr!(lang, "Code")) }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -47,9 +47,8 @@ pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(run): Path<String>,
     comparison: Result<Query<Comparison>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    let visit = app.visit(&headers);
     let comparison = match query_of(comparison, &visit) {
         Ok(comparison) => comparison,
         Err(refusal) => return *refusal,

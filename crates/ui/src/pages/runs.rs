@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use toolcell_i18n::{Lang, Localize as _, tr};
 
 use super::words::{end_word, outcome_word};
 use super::{Live, Page, Section, failed, query_of};
-use crate::app::App;
+use crate::app::{App, Visit};
 use crate::markup::{grouped, line, milliseconds, text, time};
 use crate::source::PageError;
 
@@ -39,9 +39,8 @@ pub(crate) struct RunsQuery {
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     query: Result<Query<RunsQuery>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    let visit = app.visit(&headers);
     let query = match query_of(query, &visit) {
         Ok(query) => query,
         Err(refusal) => return *refusal,

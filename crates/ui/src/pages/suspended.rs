@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use toolcell::hook::{CallerClaims, HeldBody};
@@ -28,15 +28,14 @@ const FIELDS: FormNames = FormNames { required: &["shown", "action"], optional: 
 /// The maximum number of characters shown of a result.
 const MAX_RESULT_CHARS: usize = 200_000;
 
-pub(crate) async fn page(State(app): State<Arc<App>>, Path(run): Path<String>, headers: HeaderMap) -> Response {
-    let visit = app.visit(&headers);
+pub(crate) async fn page(State(app): State<Arc<App>>, Path(run): Path<String>, visit: Visit) -> Response {
     match app.with_toolbox(move |toolbox| Ok(toolbox.suspended_run(&run)?)).await {
         Ok(run) => {
             let page = Page {
                 title: run.info.name.clone(),
                 section: Some(Section::Inbox),
                 live: Live::Off,
-                body: to_markup(&run, &visit, &app.caller),
+                body: to_markup(&run, &visit),
             };
             page.to_response(&visit, StatusCode::OK)
         }
@@ -48,11 +47,10 @@ pub(crate) async fn page(State(app): State<Arc<App>>, Path(run): Path<String>, h
 pub(crate) async fn resume(
     State(app): State<Arc<App>>,
     Path(run): Path<String>,
-    headers: HeaderMap,
+    visit: Visit,
     body: Bytes,
 ) -> Response {
-    let visit = app.visit(&headers);
-    let form = match Form::parse(&app.access, &headers, &body, &FIELDS) {
+    let form = match Form::parse(&visit, &body, &FIELDS) {
         Ok(form) => form,
         Err(refusal) => return refused_form(&visit, refusal),
     };
@@ -61,8 +59,8 @@ pub(crate) async fn resume(
         "refuse" => HashSet::new(),
         _ => return refused_form(&visit, FormRefusal::Incomplete),
     };
-    let (caller, cancel) = (app.caller.clone(), app.cancel.clone());
-    let by = describe_person(&visit.person, "");
+    let (caller, cancel) = (visit.session.caller.clone(), app.site.cancel.clone());
+    let by = describe_person(&visit.session.person, "");
     let resumed = app.with_toolbox(move |toolbox| {
         let details = toolbox.suspended_run(&run)?;
         if digest(&details) != form.one("shown") || details.info.caller != caller {
@@ -130,7 +128,7 @@ fn digest(run: &SuspendedRunDetails) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-fn to_markup(run: &SuspendedRunDetails, visit: &Visit, caller: &str) -> Markup {
+fn to_markup(run: &SuspendedRunDetails, visit: &Visit) -> Markup {
     let (lang, info) = (visit.lang, &run.info);
     html! {
         h1 { (text(&info.name)) " " span.status.end-suspended { (tr!(lang, "outcome" => "suspended")) } }
@@ -146,19 +144,19 @@ fn to_markup(run: &SuspendedRunDetails, visit: &Visit, caller: &str) -> Markup {
                     dt { (tr!(lang, "waits for")) } dd { (text(&ticket.function)) " " code { (text(&ticket.ticket)) } }
                 }
             }
-            (form(run, visit, caller))
+            (form(run, visit))
         }
     }
 }
 
-fn form(run: &SuspendedRunDetails, visit: &Visit, caller: &str) -> Markup {
+fn form(run: &SuspendedRunDetails, visit: &Visit) -> Markup {
     let lang = visit.lang;
-    let can_continue = run.info.caller == caller && run.tickets.is_empty();
+    let can_continue = run.info.caller == visit.session.caller && run.tickets.is_empty();
     let is_disabled = visit.is_read_only() || !can_continue;
     html! {
         form.decide method="post" action={ "suspended/" (run.info.run) "/resume" } {
             (super::no_default_button())
-            input type="hidden" name="form_token" value=(visit.form_token);
+            input type="hidden" name="form_token" value=(visit.session.form_token);
             input type="hidden" name="shown" value=(digest(run));
             @if !run.held.is_empty() {
                 fieldset.offers {

@@ -2,27 +2,28 @@
 //!
 //! Invariant: what a decision is about stands above all that the tool's author wrote, and is never cut.
 
+mod permissions;
+
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 use toolcell::policy::{GrantVerdict, SuggestedArgument};
-use toolcell::store::{Approval, Decision, HistoryEntry, PendingApproval};
+use toolcell::store::{Decision, HistoryEntry, PendingApproval};
 use toolcell::{
     Analysis, ApprovalState, CallGraph, CostTotals, Finding, GraphCaller, IdPrefix, Language, Proof, ToolDetails,
     ToolName, Toolbox, analyze,
 };
 use toolcell_i18n::{Lang, Localize as _, message, tr};
 
+use self::permissions::PermissionChange;
 use super::ledger::query_of_tool;
-use super::words::{decision_word, status_word};
-use super::{
-    Live, Page, Section, capabilities_text, failed, grants_text, no_default_button, query_of, stored_grants_text,
-};
+use super::words::status_word;
+use super::{Live, Page, Section, capabilities_text, failed, grants_text, no_default_button, query_of};
 use crate::app::{App, Visit};
 use crate::markup::{SourceNotes, difference, grouped, line, milliseconds, prose, source, text, time};
 use crate::source::PageError;
@@ -31,8 +32,6 @@ use crate::source::PageError;
 const MAX_VERSIONS: usize = 50;
 /// The maximum number of pending requests that are looked through for those of the tool.
 const MAX_REQUESTS: usize = 1_000;
-/// The maximum number of decisions shown of a tool.
-const MAX_DECISIONS: usize = 50;
 /// The maximum number of callers, and of called tools, that are shown.
 const MAX_NEIGHBORS: usize = 12;
 
@@ -55,6 +54,8 @@ struct ToolView {
     /// What it cost, and what it saved.
     totals: CostTotals,
     graph: CallGraph,
+    /// The decisions about all versions of its name.
+    permissions: Vec<PermissionChange>,
 }
 
 /// An earlier version.
@@ -68,9 +69,8 @@ pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(tool): Path<String>,
     comparison: Result<Query<Comparison>, QueryRejection>,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Response {
-    let visit = app.visit(&headers);
     let comparison = match query_of(comparison, &visit) {
         Ok(comparison) => comparison,
         Err(refusal) => return *refusal,
@@ -97,7 +97,8 @@ async fn show(
     status: StatusCode,
     notice: Option<Markup>,
 ) -> Response {
-    match app.with_toolbox(move |toolbox| load(toolbox, &tool, &comparison)).await {
+    let lang = visit.lang;
+    match app.with_toolbox(move |toolbox| load(toolbox, &tool, &comparison, lang)).await {
         Ok(view) => {
             let body = html! { @if let Some(notice) = notice { (notice) } (view.to_markup(visit)) };
             let title = view.details.entry.name.to_string();
@@ -108,7 +109,7 @@ async fn show(
     }
 }
 
-fn load(toolbox: &Toolbox, tool: &str, comparison: &Comparison) -> Result<ToolView, PageError> {
+fn load(toolbox: &Toolbox, tool: &str, comparison: &Comparison, lang: Lang) -> Result<ToolView, PageError> {
     let details = toolbox.show(tool, None)?;
     let entry = &details.entry;
     let store = toolbox.store();
@@ -119,7 +120,10 @@ fn load(toolbox: &Toolbox, tool: &str, comparison: &Comparison) -> Result<ToolVi
     let analysis = analyze(details.spec.source(), Language::Unknown, Some(&details.requested)).ok();
     let compared = find_compared(toolbox, &details, comparison)?;
     let (totals, graph) = (toolbox.cost_report_of(entry)?.totals, toolbox.call_graph(entry.id)?);
-    Ok(ToolView { digest: details.review_digest(), requests, analysis, missing, compared, totals, graph, details })
+    let versions: Vec<&HistoryEntry> = details.history.iter().rev().take(MAX_VERSIONS).collect();
+    let permissions = store.map(|store| permissions::load(store, &versions, lang)).transpose()?.unwrap_or_default();
+    let digest = details.review_digest();
+    Ok(ToolView { details, digest, requests, analysis, missing, compared, totals, graph, permissions })
 }
 
 /// Returns the version to compare with: the chosen one, or the last approved one, or the one before.
@@ -175,7 +179,7 @@ impl ToolView {
             @if !details.notes.examples().is_empty() || details.proof.is_some() { (self.proof(lang)) }
             (self.usage(lang))
             @if self.graph.runs > 0 { (self.graph(lang)) }
-            @if !details.approvals.is_empty() { (self.decisions(lang)) }
+            @if !self.permissions.is_empty() { (permissions::to_markup(&self.permissions, lang)) }
             (self.history(lang))
         }
     }
@@ -185,6 +189,10 @@ impl ToolView {
         let (lang, details) = (visit.lang, &self.details);
         let (state, needs_decision) = match &details.approval_state {
             ApprovalState::Approved => (message!("It is approved with what it is granted."), false),
+            ApprovalState::ApprovedOnce => (
+                message!("Its next run is approved, within a day of the decision. The run after that asks again."),
+                false,
+            ),
             ApprovalState::Refused => (message!("It is refused, whatever it is granted."), false),
             ApprovalState::NotRequired => (message!("It needs no approval under this policy."), false),
             ApprovalState::Unapproved { why } => (message!("It needs your approval: {why}.", why), true),
@@ -203,7 +211,7 @@ impl ToolView {
                     dt { (tr!(lang, "asks for")) }
                     dd { (text(&capabilities_text(&details.requested, lang))) }
                     dt {
-                        @if matches!(details.approval_state, ApprovalState::Approved) { (tr!(lang, "is granted")) }
+                        @if matches!(details.approval_state, ApprovalState::Approved | ApprovalState::ApprovedOnce) { (tr!(lang, "is granted")) }
                         @else { (tr!(lang, "would be granted")) }
                     }
                     dd { strong { (text(&grants_text(&details.grants, lang))) } }
@@ -211,7 +219,7 @@ impl ToolView {
                         dt { (tr!(lang, "not granted")) }
                         dd { (text(&ruling.localize().to_text(lang))) }
                     }
-                    @for unnamed in self.missing.iter().filter(|argument| argument.grants.is_none()) {
+                    @for unnamed in self.missing.iter().filter(|argument| argument.grants.is_none() || !visit.can_grant) {
                         dt { (tr!(lang, "to grant it")) }
                         dd { code { "toolcell grant " (details.entry.name) " " (text(&unnamed.text)) } }
                     }
@@ -236,18 +244,20 @@ impl ToolView {
         let (lang, details) = (visit.lang, &self.details);
         let state = &details.approval_state;
         let is_safe = !matches!(state, ApprovalState::Unsafe(_));
-        let is_open = matches!(state, ApprovalState::Unapproved { .. } | ApprovalState::Refused);
+        let is_open =
+            matches!(state, ApprovalState::Unapproved { .. } | ApprovalState::ApprovedOnce | ApprovalState::Refused);
         let can_decide = is_safe && details.entry.current && is_open;
         let offers: Vec<&SuggestedArgument> =
             self.missing.iter().filter(|argument| argument.grants.is_some()).collect();
         // An approval alone would not help a tool that is granted nothing of what it requests.
         let can_approve = can_decide && (self.missing.is_empty() || !details.grants.is_empty());
-        let can_grant = can_decide && !offers.is_empty();
+        let can_approve_once = can_approve && !matches!(state, ApprovalState::ApprovedOnce);
+        let can_grant = can_decide && visit.can_grant && !offers.is_empty();
         let can_refuse = !matches!(state, ApprovalState::Refused);
         let can_revoke = !details.approvals.is_empty();
         let action = format!("tools/{}/decide", details.entry.id);
         let hidden = html! {
-            input type="hidden" name="form_token" value=(visit.form_token);
+            input type="hidden" name="form_token" value=(visit.session.form_token);
             input type="hidden" name="shown" value=(self.digest);
         };
         let is_disabled = visit.is_read_only();
@@ -269,6 +279,11 @@ impl ToolView {
                         @if can_approve {
                             button.primary[!can_grant] id=[(!can_grant).then_some("approve")] name="action" value="approve" disabled[is_disabled] {
                                 @if can_grant { (tr!(lang, "Approve without them")) } @else { (tr!(lang, "Approve with these grants")) }
+                            }
+                        }
+                        @if can_approve_once {
+                            button #once name="action" value="once" disabled[is_disabled] {
+                                @if can_grant { (tr!(lang, "Approve the next run without them")) } @else { (tr!(lang, "Approve the next run only")) }
                             }
                         }
                         @if can_revoke {
@@ -432,23 +447,6 @@ impl ToolView {
                     }
                 }
                 p.quiet { (tr!(lang, "Counted in its last {runs} runs", runs = grouped(*runs as u64))) }
-            }
-        }
-    }
-
-    fn decisions(&self, lang: Lang) -> Markup {
-        html! {
-            section aria-labelledby="decisions" {
-                h2 #decisions { (tr!(lang, "Decisions about it")) }
-                ul.rows.quiet {
-                    @for Approval { decision, grants, by, at, .. } in self.details.approvals.iter().rev().take(MAX_DECISIONS) {
-                        li.row {
-                            (decision_word(*decision, lang))
-                            @if *decision == Decision::Approved { " (" (text(&stored_grants_text(grants, lang))) ")" }
-                            ", " (line(by)) ", " (time(*at))
-                        }
-                    }
-                }
             }
         }
     }

@@ -8,6 +8,7 @@ use toolcell_i18n::{Lang, tr};
 pub(super) fn decision_word(decision: Decision, lang: Lang) -> &'static str {
     match decision {
         Decision::Approved => tr!(lang, "decision" => "approved"),
+        Decision::ApprovedOnce => tr!(lang, "decision" => "approved for one run"),
         Decision::Refused => tr!(lang, "decision" => "refused"),
     }
 }

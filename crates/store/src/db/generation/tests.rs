@@ -26,7 +26,7 @@ fn put(store: &Store, name: &str, source: &str) -> ToolId {
 
 fn run(store: &Store, tool: ToolId, failure: Option<&str>) {
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_millis(1));
-    let event = UsageEvent { tool, at: NOW, failure, fuel: 1, duration, tokens_saved: None };
+    let event = UsageEvent { tool, at: NOW, failure, fuel: 1, duration, tokens_saved: None, time_saved: None };
     store.runs().record_usage(event).unwrap();
     store.runs().flush().unwrap();
 }

@@ -36,7 +36,15 @@ fn find(store: &Store, name: &str) -> Entry {
 fn run(store: &Store, name: &str, failure: Option<&str>) {
     let tool = find(store, name).id;
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_millis(250));
-    let event = UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure, fuel: 1_000, duration, tokens_saved: Some(7) };
+    let event = UsageEvent {
+        tool,
+        at: Timestamp::UNIX_EPOCH,
+        failure,
+        fuel: 1_000,
+        duration,
+        tokens_saved: Some(7),
+        time_saved: None,
+    };
     store.runs().record_usage(event).unwrap();
 }
 
@@ -83,7 +91,7 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let folder = old();
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 8\n");
+    assert_eq!(said, "toolcell store, format 9\n");
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // The duration of its runs is known from their sketch; the saved tokens were never reported.
@@ -128,7 +136,7 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     assert_eq!((find(&store, "one").name.as_str(), store.catalog().unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 8\n");
+    assert_eq!(said, "toolcell store, format 9\n");
 }
 
 #[test]
@@ -170,7 +178,7 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 8\n", 1)
+        ("toolcell store, format 9\n", 1)
     );
     let (space, now) = (toolcell_tool::SpaceName::parse("notes").unwrap(), Timestamp::UNIX_EPOCH);
     assert!(store.kv_spaces(now).unwrap().is_empty());
@@ -197,7 +205,7 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 8\n", 1)
+        ("toolcell store, format 9\n", 1)
     );
     let at = Timestamp::UNIX_EPOCH;
     store
@@ -239,7 +247,7 @@ fn a_store_of_format_7_gets_its_usage_by_day_from_its_records() {
         );
         connection.execute_batch(&sql).unwrap();
     }
-    connection.execute_batch("DROP TABLE daily_usage; DROP INDEX record_receipt; PRAGMA user_version = 7").unwrap();
+    connection.execute_batch("DROP TABLE daily_usage; DROP INDEX record_receipt; DROP TABLE single_approval; DROP TABLE daily_time_saved; PRAGMA user_version = 7").unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 7\n").unwrap();
 
@@ -251,6 +259,7 @@ fn a_store_of_format_7_gets_its_usage_by_day_from_its_records() {
         max_fuel,
         time: Duration::from_micros(micros),
         tokens_saved: None,
+        time_saved: None,
     };
     let days = store.runs().usage_by_day(date(1970, 1, 1)..=date(1970, 1, 9), None).unwrap();
     let most = i64::MAX.cast_unsigned();

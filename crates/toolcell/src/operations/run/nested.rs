@@ -58,6 +58,7 @@ impl NestedCalls for NestedRuns<'_> {
             partial: None,
             on_overload: OnOverload::Nested,
             tokens_saved: None,
+            time_saved: None,
             // The receipt of the calling run contains the result.
             receipt: false,
             // So does its profile for the fuel.

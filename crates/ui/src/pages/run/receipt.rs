@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use toolcell::{CancelToken, Profile, Receipt, ReplayOptions, ReplayResult, RunRecord, VersionPolicy};
@@ -23,8 +23,7 @@ use crate::pages::{Live, Page, Section, failed, problem, refused_form};
 const FIELDS: FormNames = FormNames { required: &[], optional: &[], repeated: "", prefix: None };
 
 /// Serves the receipt of a run as a file.
-pub(crate) async fn download(State(app): State<Arc<App>>, Path(run): Path<String>, headers: HeaderMap) -> Response {
-    let visit = app.visit(&headers);
+pub(crate) async fn download(State(app): State<Arc<App>>, Path(run): Path<String>, visit: Visit) -> Response {
     match find(&app, run).await {
         Ok(Some(receipt)) => {
             ([(CONTENT_TYPE, "application/json"), (CONTENT_DISPOSITION, "attachment")], receipt.to_text())
@@ -39,11 +38,10 @@ pub(crate) async fn download(State(app): State<Arc<App>>, Path(run): Path<String
 pub(crate) async fn replay(
     State(app): State<Arc<App>>,
     Path(run): Path<String>,
-    headers: HeaderMap,
+    visit: Visit,
     body: Bytes,
 ) -> Response {
-    let visit = app.visit(&headers);
-    if let Err(refusal) = Form::parse(&app.access, &headers, &body, &FIELDS) {
+    if let Err(refusal) = Form::parse(&visit, &body, &FIELDS) {
         return refused_form(&visit, refusal);
     }
     let receipt = match find(&app, run.clone()).await {
@@ -51,8 +49,8 @@ pub(crate) async fn replay(
         Ok(None) => return without_receipt(&visit),
         Err(error) => return failed(&visit, &error),
     };
-    let Ok(_permit) = app.runs.try_acquire() else { return failed(&visit, &too_many_runs()) };
-    let ending = app.cancel.clone();
+    let Ok(_permit) = app.site.runs.try_acquire() else { return failed(&visit, &too_many_runs()) };
+    let ending = app.site.cancel.clone();
     let cancel = CancelOnDrop(CancelToken::with_poll(move || ending.is_cancelled()));
     let (token, name) = (cancel.0.clone(), receipt.name().to_owned());
     let replayed = app.with_toolbox(move |toolbox| {
@@ -97,7 +95,7 @@ pub(super) fn to_markup(record: &RunRecord, receipt: &Receipt, visit: &Visit) ->
             @if let Some(failure) = receipt.failure() { h3 { (tr!(lang, "Error")) } (long_text(&failure, tr!(lang, "Error"), lang)) }
             @if !console.is_empty() { h3 { (tr!(lang, "Console")) } (long_text(&console, tr!(lang, "Console"), lang)) }
             form.forms method="post" action={ "runs/" (record.run) "/replay" } {
-                input type="hidden" name="form_token" value=(visit.form_token);
+                input type="hidden" name="form_token" value=(visit.session.form_token);
                 @if receipt.has_trace() { button { (tr!(lang, "Run again here")) } }
                 a href={ "runs/" (record.run) "/receipt.json" } download={ (record.run) ".receipt.json" } { (tr!(lang, "Download the receipt")) }
             }
