@@ -1185,7 +1185,7 @@ impl Toolbox {
     /// toolbox.approve_once(&toolbox.approval_prompt("later")?, "alice")?;
     /// let run = || toolbox.run(&RunTool::new("later", Params::default()), &RunOptions::default());
     /// assert!(run().is_ok());
-    /// assert_eq!(run().unwrap_err().code(), "approval-pending");
+    /// assert_eq!(run().unwrap_err().code(), "permission-denied");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn approve_once(&self, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {

@@ -51,6 +51,8 @@ pub(crate) struct Visit {
     pub(crate) is_own_origin: bool,
     /// Whether the person can add grants to the policy.
     pub(crate) can_grant: bool,
+    /// The command that adds grants.
+    pub(crate) grant_command: String,
     pub(crate) was_link_reused: bool,
     is_read_only: Arc<AtomicBool>,
 }
@@ -77,6 +79,7 @@ impl FromRequestParts<Arc<App>> for Visit {
             principal: app.principal.clone(),
             is_own_origin: is_own_origin(&parts.headers, site.schemes()),
             can_grant: app.source.can_grant(),
+            grant_command: app.source.grant_command(),
             was_link_reused: site.access.was_link_reused(),
             is_read_only: Arc::clone(&app.is_read_only),
         })

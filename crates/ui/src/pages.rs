@@ -119,14 +119,14 @@ impl Page {
 fn person(visit: &Visit) -> Markup {
     let (lang, session) = (visit.lang, &visit.session);
     html! {
-        span.person {
-            (tr!(lang, "You decide as {person}", person = session.person))
+        div.who {
+            span.person { (tr!(lang, "You decide as {person}", person = session.person)) }
             @if let Some(principal) = &visit.principal {
-                " " (tr!(lang, "for the principal")) " " strong { (text(principal)) }
-                @if session.principals.len() > 1 { " · " a href={ (visit.mount) "/" } { (tr!(lang, "Choose another")) } }
+                " " span { (tr!(lang, "for the principal")) " " strong { (text(principal)) } }
+                @if session.principals.len() > 1 { " " a href={ (visit.mount) "/" } { (tr!(lang, "Choose another")) } }
+                (sign_in::sign_out_form(&visit.mount, &session.form_token, lang))
             }
         }
-        @if visit.principal.is_some() { (sign_in::sign_out_form(&visit.mount, &session.form_token, lang)) }
     }
 }
 

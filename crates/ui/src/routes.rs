@@ -31,8 +31,8 @@ pub(crate) fn routes(site: &Arc<Site>, apps: &[Arc<App>]) -> Router {
         Access::Link(_) => Router::new().route("/open", on(MethodFilter::GET, open_link)),
         Access::Operators(_) => Router::new()
             .route("/", get(sign_in::entrance))
-            .route("/sign-in", post(sign_in::sign_in))
-            .route("/sign-out", post(sign_in::sign_out)),
+            .route("/sign-in", get(sign_in::to_entrance).post(sign_in::sign_in))
+            .route("/sign-out", get(sign_in::to_entrance).post(sign_in::sign_out)),
     };
     for app in apps {
         // `Router::nest` would not match the path with its slash.
@@ -88,7 +88,7 @@ async fn require_session(State(app): State<Arc<App>>, mut request: Request, next
     let session = site.access.session(request.headers()).filter(|session| app.admits(session));
     let Some(session) = session else {
         let uri = request.extensions().get::<OriginalUri>().map_or_else(|| request.uri().clone(), |uri| uri.0.clone());
-        return refusal(site, &uri, request.headers());
+        return refusal(site, request.method(), &uri, request.headers());
     };
     request.extensions_mut().insert(session);
     let mut response = next.run(request).await;
@@ -97,14 +97,19 @@ async fn require_session(State(app): State<Arc<App>>, mut request: Request, next
 }
 
 /// Answers a request without access, whatever it asks for.
-async fn refuse(State(site): State<Arc<Site>>, OriginalUri(uri): OriginalUri, headers: HeaderMap) -> Response {
-    refusal(&site, &uri, &headers)
+async fn refuse(
+    State(site): State<Arc<Site>>,
+    method: Method,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Response {
+    refusal(&site, &method, &uri, &headers)
 }
 
-fn refusal(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response {
+fn refusal(site: &Site, method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
     let lang = lang_of(headers, site.lang);
     if let Access::Operators(_) = site.access {
-        return sign_in::refusal(site, uri, headers);
+        return sign_in::refusal(site, method, uri, headers);
     }
     let message = message!("this browser has no access to the page");
     let hint = message!("open the link that the server printed; it works once, and until the server ends");

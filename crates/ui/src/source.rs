@@ -24,6 +24,9 @@ pub trait ToolboxSource: Send + Sync + 'static {
     /// Whether the person at the page can add grants to the policy.
     fn can_grant(&self) -> bool;
 
+    /// Returns the command that adds grants for a tool of this toolbox, without the tool and the grants.
+    fn grant_command(&self) -> String;
+
     /// Adds grants for one tool to the user's policy, and approves the tool with them. `shown` is what the person saw, `by` names the
     /// person.
     ///

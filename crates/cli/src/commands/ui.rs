@@ -129,6 +129,10 @@ impl ToolboxSource for PolicySource {
         true
     }
 
+    fn grant_command(&self) -> String {
+        "toolcell grant".to_owned()
+    }
+
     fn grant(&self, shown: &ApprovalPrompt, added: &Grants, by: &str) -> Result<(), PageError> {
         self.add_grants(shown, added, by).map_err(|error| page_error(&error))
     }

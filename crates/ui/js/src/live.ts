@@ -53,6 +53,8 @@ function listen(what: URLSearchParams): void {
 /** Tells whether the page can still be asked for. */
 async function check(): Promise<void> {
   const answer = await fetch(location.href).catch(() => undefined);
+  // The session ended: the page says how to get in again.
+  if (answer?.status === 401) return location.reload();
   show("offline", !answer?.ok);
 }
 

@@ -86,6 +86,10 @@ impl OperatorAccess {
         let value = random_text().map_err(|_| SignInRefusal::Unknown)?;
         let cookie = self.cookie(&value, SESSION_LIFETIME, headers).ok_or(SignInRefusal::Unknown)?;
         let mut sessions = self.sessions();
+        // The browser forgets the session that it had.
+        for earlier in cookies(headers, COOKIE_NAME) {
+            sessions.remove(&hash(earlier));
+        }
         if sessions.len() >= MAX_SESSIONS {
             let now = Instant::now();
             sessions.retain(|_, (_, end)| *end > now);

@@ -7,9 +7,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::header::SET_COOKIE;
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::extract::{OriginalUri, State};
+use axum::http::header::{REFERER, SET_COOKIE};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -39,7 +39,15 @@ struct SignOutForm {
 }
 
 /// Shows a person who is signed in the principals, and another one how to sign in.
-pub(crate) async fn entrance(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
+pub(crate) async fn entrance(
+    State(site): State<Arc<Site>>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Response {
+    if uri.path() == site.mount {
+        // The cookie is for the paths below.
+        return to_entrance(State(site)).await;
+    }
     let lang = lang_of(&headers, site.lang);
     match site.access.session(&headers) {
         None => form(&site, lang, StatusCode::OK, "", None),
@@ -50,12 +58,19 @@ pub(crate) async fn entrance(State(site): State<Arc<Site>>, headers: HeaderMap) 
     }
 }
 
+/// Sends a browser to the entrance.
+pub(crate) async fn to_entrance(State(site): State<Arc<Site>>) -> Response {
+    Redirect::to(&format!("{}/", site.mount)).into_response()
+}
+
 /// Answers a request for a page that a person has no access to, or that there is not: nothing tells the two apart.
-pub(crate) fn refusal(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response {
+pub(crate) fn refusal(site: &Site, method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
     let lang = lang_of(headers, site.lang);
     match site.access.session(headers) {
         None => {
-            let next = uri.path_and_query().map_or("", |path| path.as_str());
+            // What was sent to a form is gone, and its path has no page: the person goes back to the page of the form.
+            let page = if method.is_safe() { Some(uri.clone()) } else { referring_page(headers) };
+            let next = page.as_ref().and_then(Uri::path_and_query).map_or("", |path| path.as_str());
             form(site, lang, StatusCode::UNAUTHORIZED, next, None)
         }
         Some(_) => {
@@ -118,6 +133,11 @@ pub(crate) async fn sign_out(State(site): State<Arc<Site>>, headers: HeaderMap, 
     response
 }
 
+/// Returns the page that a request came from.
+fn referring_page(headers: &HeaderMap) -> Option<Uri> {
+    headers.get(REFERER)?.to_str().ok()?.parse().ok()
+}
+
 fn operators(site: &Site) -> Option<&OperatorAccess> {
     match &site.access {
         Access::Operators(operators) => Some(operators),
@@ -148,7 +168,7 @@ fn form(site: &Site, lang: Lang, status: StatusCode, next: &str, problem: Option
                 h1 { (tr!(lang, "Sign in")) }
                 p { (tr!(lang, "These pages are for operators, who decide about the tools of agents.")) }
                 @if let Some(problem) = problem { p.notice.alarm role="alert" { (prose(&problem.to_text(lang))) } }
-                form.decide method="post" action={ (site.mount) "/sign-in" } {
+                form.sign-in method="post" action={ (site.mount) "/sign-in" } {
                     @if is_own_path(site, next) { input type="hidden" name="next" value=(next); }
                     label for="token" { (tr!(lang, "Token of the operator")) }
                     input #token type="password" name="token" required autofocus autocomplete="current-password" maxlength="512";

@@ -221,7 +221,7 @@ impl ToolView {
                     }
                     @for unnamed in self.missing.iter().filter(|argument| argument.grants.is_none() || !visit.can_grant) {
                         dt { (tr!(lang, "to grant it")) }
-                        dd { code { "toolcell grant " (details.entry.name) " " (text(&unnamed.text)) } }
+                        dd { code { (text(&visit.grant_command)) " " (details.entry.id) " " (text(&unnamed.text)) } }
                     }
                     dt { (tr!(lang, "findings")) }
                     dd .{ "worst-" (worst.map_or("none", toolcell::Severity::name)) } {

@@ -17,7 +17,7 @@ use toolcell_ui::{
     ToolboxSource, UiError,
 };
 
-use super::toolboxes::Toolboxes;
+use super::toolboxes::{self, Toolboxes};
 use crate::commands::CLI_CALLER;
 use crate::commands::ui::person;
 use crate::error::CliError;
@@ -135,12 +135,21 @@ impl ToolboxSource for ServerSource {
         false
     }
 
+    fn grant_command(&self) -> String {
+        // The page names no path of the machine.
+        match toolboxes::folder_of(&self.principal) {
+            Some(folder) => format!("toolcell --dir DIR/{} grant", folder.display()),
+            None => "toolcell --dir DIR grant".to_owned(),
+        }
+    }
+
     fn grant(&self, shown: &ApprovalPrompt, _: &Grants, _: &str) -> Result<(), PageError> {
-        let name = &shown.call.tool_name;
+        let id = shown.call.tool.map_or_else(|| shown.call.tool_name.clone(), |id| id.to_string());
+        let command = format!("{} {id}", self.grant_command());
         Err(PageError {
             code: ErrorCode::GrantInvalid,
             message: message!("the policy of a server is not changed from its pages: nothing was decided"),
-            hint: message!("grant it on the machine of the server with `toolcell grant {name}`, and restart it", name),
+            hint: message!("grant it on the machine of the server with `{command}`, and restart it", command),
         })
     }
 }

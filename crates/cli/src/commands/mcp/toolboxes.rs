@@ -10,6 +10,11 @@ use toolcell_mcp::Principal;
 /// The folder of the principals' stores.
 const PRINCIPALS_FOLDER: &str = "principals";
 
+/// Returns the folder of a principal's store, below the directory of the server; `None` if that is the store.
+pub(super) fn folder_of(principal: &Principal) -> Option<PathBuf> {
+    (!principal.is_local()).then(|| Path::new(PRINCIPALS_FOLDER).join(principal.as_str()))
+}
+
 /// The toolbox of a principal, once it was opened.
 type Opened = Arc<Mutex<Option<Arc<Toolbox>>>>;
 
@@ -36,9 +41,7 @@ impl Toolboxes {
     /// # Errors
     /// The errors of [`Toolbox::sibling`].
     pub(super) fn open(&self, principal: &Principal) -> Result<Arc<Toolbox>, ToolboxError> {
-        if principal.is_local() {
-            return Ok(Arc::clone(&self.local));
-        }
+        let Some(folder) = folder_of(principal) else { return Ok(Arc::clone(&self.local)) };
         let opened = {
             let mut all = self.of_principals.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(principal.clone()).or_default())
@@ -47,8 +50,7 @@ impl Toolboxes {
         if let Some(toolbox) = &*opened {
             return Ok(Arc::clone(toolbox));
         }
-        let store = self.dir.join(PRINCIPALS_FOLDER).join(principal.as_str());
-        let toolbox = Arc::new(self.local.sibling(&store, self.config.clone())?);
+        let toolbox = Arc::new(self.local.sibling(&self.dir.join(folder), self.config.clone())?);
         Ok(Arc::clone(opened.insert(toolbox)))
     }
 }

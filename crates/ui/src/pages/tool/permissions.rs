@@ -76,13 +76,13 @@ pub(super) fn to_markup(changes: &[PermissionChange], lang: Lang) -> Markup {
         section aria-labelledby="permissions" {
             h2 #permissions { (tr!(lang, "Permissions over time")) }
             div.scroll tabindex="0" role="region" aria-label=(tr!(lang, "permissions")) {
-                table {
+                table.permissions {
                     thead { tr {
                         th scope="col" { (tr!(lang, "when")) }
                         th scope="col" { (tr!(lang, "version")) }
                         th scope="col" { (tr!(lang, "decision")) }
-                        th scope="col" { (tr!(lang, "by")) }
                         th scope="col" { (tr!(lang, "change")) }
+                        th scope="col" { (tr!(lang, "by")) }
                     } }
                     tbody {
                         @for PermissionChange { version, approval, added, removed } in changes {
@@ -93,7 +93,6 @@ pub(super) fn to_markup(changes: &[PermissionChange], lang: Lang) -> Markup {
                                     (decision_word(approval.decision, lang))
                                     @if approval.decision != Decision::Refused { " (" (text(&stored_grants_text(&approval.grants, lang))) ")" }
                                 }
-                                td { (line(&approval.by)) }
                                 td {
                                     @if added.is_empty() && removed.is_empty() { (tr!(lang, "none")) }
                                     ul.changes {
@@ -101,6 +100,7 @@ pub(super) fn to_markup(changes: &[PermissionChange], lang: Lang) -> Markup {
                                         @for item in removed { li.removed { "− " (text(item)) } }
                                     }
                                 }
+                                td { (line(&approval.by)) }
                             }
                         }
                     }
