@@ -70,6 +70,8 @@ export async function signIn(page, name) {
 export async function enterAs(scope, server, name, path = "/", options = {}) {
   const visitor = await arrive(scope, server, path, options);
   await signIn(visitor.page, name);
+  // Keys work once the scripts have loaded.
+  await visitor.page.waitForLoadState("load");
   return visitor;
 }
 
