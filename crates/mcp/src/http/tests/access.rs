@@ -315,7 +315,7 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
     let token = "t0ken-t0ken-t0ken";
     for (text, code, message) in [
         ("", "bearers-invalid", "no principal is configured, so no client could connect"),
-        ("x = 1", "bearers-invalid", "`x` is not a known key; the keys are `principals` and `metrics`"),
+        ("x = 1", "bearers-invalid", "`x` is not a known key; the keys are `principals`, `operators` and `metrics`"),
         ("principals = 't0ken-t0ken-t0ken'", "bearers-invalid", "`principals` is not a table"),
         (
             "[principals]\na = 't0ken-t0ken-t0ken'",
@@ -363,6 +363,9 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
     assert_eq!((code, said.as_str()), ("token-twice", "`a` and `b` have the same token"));
     let (code, said) = refused(&format!("[principals.a]\ntoken = '{token}'\n[metrics]\ntoken_blake3 = '{hash}'"));
     assert_eq!((code, said.as_str()), ("token-twice", "`a` and `metrics` have the same token"));
+    let operator = format!("[operators.a]\ntoken_blake3 = '{hash}'\nprincipals = ['a']\n");
+    let (code, said) = refused(&format!("[principals.a]\ntoken = '{token}'\n{operator}"));
+    assert_eq!((code, said.as_str()), ("token-twice", "`a` and `operators.a` have the same token"));
     let (code, _) = refused(&format!("[principals.'../x']\ntoken = '{token}'"));
     assert_eq!(code, "principal-invalid");
     let single = TokenStore::single(token).unwrap();
