@@ -105,7 +105,8 @@ fn an_operator_decides_for_their_principals_and_an_agent_decides_nothing() {
         let refused = stranger.get(&format!("/ui/principals/alice/{path}"));
         assert_eq!((refused.status, refused.body.contains("waits")), (401, false), "{path}: {refused:?}");
     }
-    assert_eq!(stranger.get("/ui").status, 200);
+    assert_eq!(stranger.get("/ui").header("location"), "/ui/");
+    assert_eq!(stranger.get("/ui/").status, 200);
     // The token of an operator is not one of an agent.
     let mut maria_as_agent = client_of(&web, "maria");
     maria_as_agent.send_request("tools/list", json!({}));
