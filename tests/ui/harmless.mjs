@@ -28,9 +28,10 @@ export async function visit(visitor, path) {
 
 /** Fails if something on the open page came out of a text. */
 export async function assertHarmless(visitor, what) {
-  const hasForm = (await visitor.page.locator("#playground, img.flame, [download]").count()) > 0;
   const found = await visitor.page.evaluate(
-    (lists) => {
+    ([always, withForm, ofEditor]) => {
+      const hasForm = document.querySelector("#playground, img.flame, [download]") !== null;
+      const lists = always.map((list, at) => list + (hasForm ? withForm[at] : "")).concat(ofEditor);
       const [isElement, isAttribute, isOfEditor, isAttributeOfEditor] = lists.map((list) => new Set(list.split(" ")));
       const all = [...document.querySelectorAll("body :not(.editor *)")];
       const editor = [...document.querySelectorAll(".editor *")];
@@ -50,7 +51,7 @@ export async function assertHarmless(visitor, what) {
         forms: document.querySelectorAll("form").length,
       };
     },
-    [ELEMENTS + (hasForm ? MORE_ELEMENTS : ""), ATTRIBUTES + (hasForm ? MORE_ATTRIBUTES : ""), EDITOR_ELEMENTS, EDITOR_ATTRIBUTES],
+    [[ELEMENTS, ATTRIBUTES], [MORE_ELEMENTS, MORE_ATTRIBUTES], [EDITOR_ELEMENTS, EDITOR_ATTRIBUTES]],
   );
   const { forms, ...others } = found;
   const head = "meta meta base title link link script";
@@ -59,11 +60,28 @@ export async function assertHarmless(visitor, what) {
   visitor.assertQuiet();
 }
 
-/** Fails unless an element with the selector shows the whole text, with its hidden characters as codes. */
+/**
+ * Fails unless an element with the selector shows the whole text, with its hidden characters as codes. The selector is one of CSS, or
+ * `dt=TERM` for the description of a term.
+ */
 export async function assertShown(page, selector, text, what, as = shown) {
-  const all = await page.locator(selector).evaluateAll((elements) =>
-    elements.map((element) => [element.textContent, [...element.querySelectorAll("span.code")].map((code) => code.textContent)]),
-  );
+  await assertAllShown(page, [[selector, text, what, as]]);
+}
+
+/** The same for several, each `[selector, text, what, as]`, with one question to the browser: asking takes longer than answering. */
+export async function assertAllShown(page, all) {
+  const selectors = [...new Set(all.map(([selector]) => selector))];
+  const found = await page.evaluate((selectors) => {
+    const every = (selector) => [...document.querySelectorAll(selector)];
+    const ofTerm = (term) => every("dt").filter(({ textContent }) => textContent === term).map((dt) => dt.nextElementSibling);
+    const find = (selector) => (selector.startsWith("dt=") ? ofTerm(selector.slice("dt=".length)) : every(selector));
+    const read = (element) => [element.textContent, [...element.querySelectorAll("span.code")].map((code) => code.textContent)];
+    return Object.fromEntries(selectors.map((selector) => [selector, find(selector).map(read)]));
+  }, selectors);
+  for (const [selector, text, what, as] of all) assertOneShows(found[selector], selector, text, what, as);
+}
+
+function assertOneShows(all, selector, text, what, as = shown) {
   const expected = squeezed(as(text));
   const found = all.filter(([content]) => squeezed(content).includes(expected));
   assert.ok(found.length > 0, `${what}: ${selector} has ${JSON.stringify(all).slice(0, 2_000)} instead of ${JSON.stringify(expected).slice(0, 500)}`);

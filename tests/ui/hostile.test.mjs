@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { HOSTILE_TEXTS, shownOnLine } from "./hostile-texts.mjs";
-import { assertShown, chars, visit } from "./harmless.mjs";
+import { assertAllShown, assertShown, chars, visit } from "./harmless.mjs";
 import { Store, Visitor, sendDecision } from "./support.mjs";
 
 /** The longest reason of a refusal, in characters. */
@@ -46,8 +46,12 @@ export async function execute({ ms }: { ms: number }) {
 
 /** Returns the address of the next page of a list, if there is one. */
 async function nextPath() {
-  const links = await page.locator("a[rel=next]").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
-  return links[0];
+  return page.evaluate(() => document.querySelector("a[rel=next]")?.getAttribute("href"));
+}
+
+/** Returns the texts of the elements with a selector. */
+async function textsOf(selector) {
+  return page.evaluate((selector) => [...document.querySelectorAll(selector)].map(({ textContent }) => textContent), selector);
 }
 
 test("there are enough hostile texts, and each is another one", () => {
@@ -59,18 +63,23 @@ test("a hostile text is text on the page of its tool", async () => {
   for (const tool of tools) {
     const { name, text, id, code } = tool;
     await visit(visitor, `/tools/${id}`);
-    await assertShown(page, "p.description", text, name);
-    await assertShown(page, ".parameter", text, name);
-    await assertShown(page, ".parameter", `again: ${text}`, name);
-    await assertShown(page, ".parameter code", `${chars(text, MAX_NAME_CHARS)}: string`, name);
-    await assertShown(page, ".examples li", JSON.stringify(text), name);
-    await assertShown(page, ".facts dd", text, name);
     const lines = code.split("\n");
-    await assertShown(page, "ol.source:not(.difference) li", lines[0], name);
-    await assertShown(page, "ol.source:not(.difference) li", lines[1], name);
-    await assertShown(page, "ol.source:not(.difference) li", lines[4].trim(), name);
-    assert.equal(await page.locator("ol.source:not(.difference) > li").count(), lines.length - 1, name);
-    const links = await page.locator("a.tag").evaluateAll((tags) => tags.map((tag) => tag.getAttribute("href")));
+    await assertAllShown(page, [
+      ["p.description", text, name],
+      [".parameter", text, name],
+      [".parameter", `again: ${text}`, name],
+      [".parameter code", `${chars(text, MAX_NAME_CHARS)}: string`, name],
+      [".examples li", JSON.stringify(text), name],
+      [".facts dd", text, name],
+      ["ol.source:not(.difference) li", lines[0], name],
+      ["ol.source:not(.difference) li", lines[1], name],
+      ["ol.source:not(.difference) li", lines[4].trim(), name],
+    ]);
+    const [count, links] = await page.evaluate(() => [
+      document.querySelectorAll("ol.source:not(.difference) > li").length,
+      [...document.querySelectorAll("a.tag")].map((tag) => tag.getAttribute("href")),
+    ]);
+    assert.equal(count, lines.length - 1, name);
     tool.tagLink = links.find((link) => new URLSearchParams(link.split("?")[1]).get("tag") === text);
     assert.equal(tool.tagLink !== undefined, isTag(text), name);
   }
@@ -81,19 +90,19 @@ test("a hostile text is text in the inbox, also as the reason of a refusal", asy
   const refused = new Set();
   while (refused.size < tools.length) {
     await visit(visitor, "/");
-    const rows = await page.locator("section:has(#pending) a[data-row]").allTextContents();
+    const rows = await textsOf("section:has(#pending) a[data-row]");
     // As many as the list of past decisions has rows.
     const next = tools.filter(({ tool }) => rows.includes(tool)).slice(0, 10);
     assert.ok(next.length > 0, "each tool waits in the inbox until it is refused");
+    const waiting = (id) => `section:has(#pending) li.row:has(a[href="tools/${id}"]) .about`;
+    await assertAllShown(page, next.map(({ name, text, id }) => [waiting(id), text, name]));
     for (const { name, text, id, tool } of next) {
-      await assertShown(page, `section:has(#pending) li.row:has(a[href="tools/${id}"]) .about`, text, name);
       assert.equal((await sendDecision(visitor, `/tools/${id}`, "refuse", { fields: { reason: reason(text) } })).status, 303, name);
       refused.add(tool);
     }
     await visit(visitor, "/");
-    for (const { name, text, id } of next) {
-      await assertShown(page, `section:has(#decided) li.row:has(a[href="tools/${id}"]) p`, `: ${reason(text).trim()}`, name, shownOnLine);
-    }
+    const decided = (id) => `section:has(#decided) li.row:has(a[href="tools/${id}"]) p`;
+    await assertAllShown(page, next.map(({ name, text, id }) => [decided(id), `: ${reason(text).trim()}`, name, shownOnLine]));
   }
   for (const { name, text, id } of tools.filter((_, at) => at % 4 === 0)) {
     await visit(visitor, `/tools/${id}`);
@@ -105,19 +114,18 @@ test("a hostile text is text in the library, and a tag of it is a filter", async
   const seen = new Set();
   for (let path = "/tools"; path; ) {
     await visit(visitor, path);
-    const rows = await page.locator("a[data-row]").allTextContents();
-    for (const { name, text, id, tool } of tools.filter(({ tool }) => rows.includes(tool))) {
-      await assertShown(page, `li.row:has(a[href="tools/${id}"]) .about`, text, name);
-      seen.add(tool);
-    }
+    const rows = await textsOf("a[data-row]");
+    const listed = tools.filter(({ tool }) => rows.includes(tool));
+    await assertAllShown(page, listed.map(({ name, text, id }) => [`li.row:has(a[href="tools/${id}"]) .about`, text, name]));
+    for (const { tool } of listed) seen.add(tool);
     path = await nextPath();
   }
   assert.equal(seen.size, tools.length);
   for (const { name, text, tool, tagLink } of tools) {
     if (!tagLink) continue;
     await visit(visitor, tagLink);
-    assert.deepEqual(await page.locator("a[data-row]").allTextContents(), [tool], name);
+    assert.deepEqual(await textsOf("a[data-row]"), [tool], name);
     await assertShown(page, "a.tag", text, name);
-    assert.equal(await page.inputValue("#tag"), text, name);
+    assert.equal(await page.evaluate(() => document.querySelector("#tag").value), text, name);
   }
 });

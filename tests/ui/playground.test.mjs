@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
+import { assertAccessible } from "./accessible.mjs";
 import { HOSTILE_TEXTS, hasHidden } from "./hostile-texts.mjs";
-import { assertHarmless, assertShown, chars, visit } from "./harmless.mjs";
+import { assertAllShown, assertHarmless, assertShown, chars, visit } from "./harmless.mjs";
 import { PERSON, POLICY, Store, Visitor, WAITING_PARAMETERS, WAITING_SOURCE, assertSamePage, eventually, markPage } from "./support.mjs";
 
 /** Drafts get timers, so that a tool that asks for them can be tried before it waits for approval. */
@@ -210,8 +210,7 @@ for (const colorScheme of ["light", "dark"]) {
     for (const code of [GREETING, "export const execute = () => { throw new Error('x'); }; // \u202e\n", "export const execute = () => eval('1');\n"]) {
       await write(page, code);
       await runByKey(page);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n  ")}`), [], code);
+      await assertAccessible(page, code);
     }
   });
 }
@@ -678,10 +677,8 @@ for (let at = 0; at < HOSTILE_TEXTS.length; at += BATCH) {
     // A parser of HTML replaces carriage returns and null characters, which no line has.
     assert.equal((await page.inputValue("#code")).split("\n").slice(0, lines.length).join("\n"), lines.join("\n"));
     assert.equal(await page.locator(".cm-content").evaluate(({ innerText }) => innerText).then(hasHidden), false, "the editor hides nothing");
-    for (const [name, text] of named) {
-      await assertShown(page, "#parameters label code", name, name);
-      await assertShown(page, "#parameters .field > p", text, name);
-    }
+    const described = ([name, text]) => [["#parameters label code", name, name], ["#parameters .field > p", text, name]];
+    await assertAllShown(page, named.flatMap(described));
     const fields = await page.locator("#parameters textarea").all();
     assert.equal(fields.length, named.length);
     for (const [at, field] of fields.entries()) await field.fill(`value ${at}`);
@@ -690,11 +687,12 @@ for (let at = 0; at < HOSTILE_TEXTS.length; at += BATCH) {
     await page.click(RUN);
     await ended(page);
     await assertHarmless(visitor, "result");
-    for (const [name, text] of batch) {
-      await assertShown(page, "#output .result", JSON.stringify(text), name);
-      await assertShown(page, "#output .result >> nth=1", text, name);
-      await assertShown(page, ".offers code", JSON.stringify(text), name);
-    }
+    const shown = ([name, text]) => [
+      ["#output .result", JSON.stringify(text), name],
+      ['#output .result[aria-label="Console"]', text, name],
+      [".offers code", JSON.stringify(text), name],
+    ];
+    await assertAllShown(page, batch.flatMap(shown));
     const given = await page.locator("input[name=example]").last().inputValue();
     assert.deepEqual(JSON.parse(given).result, { texts, all: Object.fromEntries(values) });
     await page.selectOption("[name='p.fail']", "true");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { HOSTILE_TEXTS } from "./hostile-texts.mjs";
-import { assertShown, visit } from "./harmless.mjs";
+import { assertAllShown, assertShown, visit } from "./harmless.mjs";
 import { POLICY, Store, Visitor, eventually } from "./support.mjs";
 
 const RECEIPTS = `${POLICY}[grants.tools.caller]\ntools = ["squares"]\n[audit]\nreceipts = true\n`;
@@ -238,11 +238,12 @@ test("hostile parameters, results, consoles and errors are text on the pages of 
   for (const [at, batch] of batches.entries()) {
     const [returned, failed] = runs.slice(2 * at);
     await visit(visitor, `/runs/${returned}?with=${failed}`);
-    for (const [name, text] of batch) {
-      await assertShown(page, 'pre[aria-label="Parameters"]', JSON.stringify(text), name);
-      await assertShown(page, 'pre[aria-label="Result"]', JSON.stringify(text), name);
-      await assertShown(page, 'pre[aria-label="Console"]', text, name);
-    }
+    const shown = ([name, text]) => [
+      ['pre[aria-label="Parameters"]', JSON.stringify(text), name],
+      ['pre[aria-label="Result"]', JSON.stringify(text), name],
+      ['pre[aria-label="Console"]', text, name],
+    ];
+    await assertAllShown(page, batch.flatMap(shown));
     await page.click("text=Run again here");
     await page.waitForURL(/\/replay$/);
     assert.equal(await page.textContent("h1"), "It came out the same");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
+import { assertAccessible } from "./accessible.mjs";
 import { HOSTILE_TEXTS } from "./hostile-texts.mjs";
 import { ALICE, BOB, NAME, SECRET, arrive, enterAs, serveTools, signIn, tokenOf } from "./operators.mjs";
 import { Visitor, assertSamePage, eventually, markPage } from "./support.mjs";
@@ -264,10 +264,7 @@ for (const colorScheme of ["light", "dark"]) {
     const check = async (name) => {
       for (const viewport of [{ width: 1_280, height: 800 }, SMALL]) {
         await page.setViewportSize(viewport);
-        const { violations, passes } = await new AxeBuilder({ page }).analyze();
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html} (${any.map(({ message }) => message)})`).join("\n  ")}`);
-        assert.equal(found.join("\n"), "", `${name}, ${viewport.width} px`);
-        assert.ok(passes.length > 10, name);
+        await assertAccessible(page, `${name}, ${viewport.width} px`);
         const [scroll, client] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
         assert.ok(scroll <= client, `${name}: ${scroll} > ${client}`);
         const buttons = await page.locator("button:visible, #token").evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ width, height }) => [width, height]));

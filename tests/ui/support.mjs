@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,9 @@ export const WAITING_SOURCE = `export async function execute({ ms }: { ms: numbe
 `;
 /** Its parameters. */
 export const WAITING_PARAMETERS = { ms: { type: "number", description: "How long to wait", required: true } };
+
+/** Where homes are: in memory, if there is some, because a store waits for the disk after each change. */
+const HOMES = hasRoom("/dev/shm", 48 << 20) ? "/dev/shm" : tmpdir();
 
 const children = new Set();
 const homes = new Set();
@@ -97,7 +100,7 @@ export class Store extends StoreCommands {
 
   /** Creates an empty store, which is deleted at the end of the scope. */
   constructor(scope, policy = POLICY) {
-    const home = mkdtempSync(join(tmpdir(), "toolcell-ui-"));
+    const home = mkdtempSync(join(HOMES, "toolcell-ui-"));
     homes.add(home);
     const [dir, config] = [join(home, "store"), join(home, "config")];
     super(home, { HOME: home, PATH: process.env.PATH, TOOLCELL_DIR: dir, TOOLCELL_LANG: "en", USER: PERSON, XDG_CONFIG_HOME: config });
@@ -245,7 +248,7 @@ after(async () => (await browser)?.close());
 /** Starts Debian's Chromium, once for each test file. */
 async function startBrowser() {
   browser ??= chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: join(import.meta.dirname, "chromium"),
     args: ["--no-sandbox", "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"],
     env: { ...process.env, FONTCONFIG_FILE: join(import.meta.dirname, "fonts.conf") },
   });
@@ -312,15 +315,24 @@ export class Visitor {
   }
 }
 
-/** Sends the form of a decision without a browser, as a page of the server does, but for what `changes` says: `{ headers, fields }`. */
-export async function sendDecision(visitor, path, action, { headers = {}, fields = {} } = {}) {
-  const { server } = visitor;
+/** Reads the form of a decision without a browser: what a page that is open now would send. */
+export async function readDecisionForm(visitor, path) {
   const cookie = await visitor.cookie();
-  const { body } = await server.ask(path, { headers: { cookie } });
+  const { body } = await visitor.server.ask(path, { headers: { cookie } });
   const value = (name) => new RegExp(`name="${name}" value="([0-9a-f]+)"`).exec(body)?.[1] ?? assert.fail(`no ${name} in ${path}`);
-  const form = new URLSearchParams({ form_token: value("form_token"), shown: value("shown"), action, reason: "", ...fields });
+  return { path, cookie, fields: { form_token: value("form_token"), shown: value("shown"), reason: "" } };
+}
+
+/** Sends a form that was read, as a page of the server does, but for what `changes` says: `{ headers, fields }`. */
+export async function postDecision({ server }, { path, cookie, fields: read }, action, { headers = {}, fields = {} } = {}) {
+  const form = new URLSearchParams({ ...read, action, ...fields });
   const all = Object.entries({ cookie, origin: server.origin, ...headers }).filter(([, value]) => value !== undefined);
   return server.ask(`${path}/decide`, { method: "POST", headers: Object.fromEntries(all), body: String(form) });
+}
+
+/** Reads the form of a decision and sends it at once, without a browser, but for what `changes` says: `{ headers, fields }`. */
+export async function sendDecision(visitor, path, action, changes = {}) {
+  return postDecision(visitor, await readDecisionForm(visitor, path), action, changes);
 }
 
 /** Waits until a check passes. */
@@ -354,6 +366,16 @@ async function within(promise, describe) {
     return await Promise.race([promise, late]);
   } finally {
     timer.abort();
+  }
+}
+
+function hasRoom(folder, bytes) {
+  try {
+    accessSync(folder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize >= bytes;
+  } catch {
+    return false;
   }
 }
 
