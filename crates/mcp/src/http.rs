@@ -34,6 +34,7 @@ mod pool;
 mod problem;
 mod router;
 mod sessions;
+mod shared_rate;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -48,6 +49,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::TokioIo;
@@ -69,6 +71,7 @@ use crate::runtime::THREADS_HINT;
 pub use self::health::HealthHooks;
 pub use self::operators::{Operators, SignInError};
 pub use self::pages::{HostPages, PAGES_PATH};
+pub use self::shared_rate::{RateLease, SharedRates};
 pub(crate) use self::tokens::TokenScope;
 pub use self::tokens::{
     MetricsToken, OperatorToken, PrincipalLimits, PrincipalToken, TokenSet, TokenStore, TokenStoreError,
@@ -125,11 +128,17 @@ pub struct HttpConfig {
     pub max_sessions: usize,
     /// The default request rate of a principal, per minute. `None` means no limit.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// The count of requests that this server shares with others, so that the rates hold for all of them together; none by default. Each
+    /// server goes by the rates alone while the count cannot be reached.
+    pub shared_rates: Option<Arc<dyn SharedRates>>,
+    /// How long [`serve_http`](crate::serve_http) still answers after SIGTERM, while `/readyz` reports that the server is closing: the time
+    /// that a load balancer has to choose another server. None by default.
+    pub drain: Duration,
     /// How long calls in flight may go on when the server shuts down; 10 s by default.
     pub shutdown_grace: Duration,
     /// The timeouts.
     pub timeouts: Timeouts,
-    /// The hooks behind `/readyz` and `/metrics`.
+    /// The hooks behind `/readyz` and `/metrics`. [`serve_http`](crate::serve_http) asks the readiness check after its own, appends the metrics to its own, and sets the observer of refused requests.
     pub health: HealthHooks,
     /// Pages of the host at [`PAGES_PATH`]; none by default.
     pub pages: Option<HostPages>,
@@ -209,6 +218,8 @@ impl Default for HttpConfig {
             max_requests: 512,
             max_sessions: 512,
             requests_per_minute: None,
+            shared_rates: None,
+            drain: Duration::ZERO,
             shutdown_grace: Duration::from_secs(10),
             timeouts: Timeouts::default(),
             health: HealthHooks::default(),
@@ -257,7 +268,7 @@ impl HttpConfig {
 }
 
 /// Serves the protocol until `shutdown` completes, then waits up to the grace period for calls in
-/// flight.
+/// flight. From [`CallTracker::drain`] on, `/readyz` reports that the server is closing, and each response ends its connection.
 ///
 /// The handler is generic so that the conformance suite, which needs tools with fixed names, can
 /// test this transport.
@@ -284,6 +295,7 @@ pub async fn serve<H: ServerHandler + Clone>(
             config.sharing(),
         ),
         open_connections: TaskTracker::new(),
+        draining: calls.draining().clone(),
         closing: CancellationToken::new(),
         aborting: CancellationToken::new(),
     };
@@ -303,6 +315,8 @@ struct HttpServer {
     connection_permits: Arc<Semaphore>,
     connections: Arc<Connections>,
     open_connections: TaskTracker,
+    /// Cancelled when a connection has to end after its next response.
+    draining: CancellationToken,
     /// Cancelled when a connection has to end after the response in progress.
     closing: CancellationToken,
     /// Cancelled when all connections have to end at once.
@@ -345,7 +359,8 @@ impl HttpServer {
         peer: IpAddr,
         registered: Arc<RegisteredConnection>,
     ) -> impl Future<Output = ()> + Send + use<> {
-        let (routes, closing, timeouts) = (Arc::clone(&self.routes), self.closing.clone(), self.timeouts);
+        let (routes, timeouts) = (Arc::clone(&self.routes), self.timeouts);
+        let (draining, closing) = (self.draining.clone(), self.closing.clone());
         async move {
             // If this fails, the connection is gone, and the first read reports it.
             let _ = stream.set_nodelay(true);
@@ -356,8 +371,14 @@ impl HttpServer {
             // connection.
             while closing.run_until_cancelled(wire.wait_readable()).await == Some(true) {
                 let service = service_fn(|request| {
-                    let (routes, origin) = (Arc::clone(&routes), origin.clone());
-                    Box::pin(async move { Ok::<_, Infallible>(routes.handle(request, origin).await) })
+                    let (routes, origin, draining) = (Arc::clone(&routes), origin.clone(), draining.clone());
+                    Box::pin(async move {
+                        let mut response = routes.handle(request, origin).await;
+                        if draining.is_cancelled() {
+                            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                        }
+                        Ok::<_, Infallible>(response)
+                    })
                 });
                 match Box::pin(serve_until_idle(wire, service, &activity, &closing)).await {
                     Some(rests) => wire = rests,
@@ -370,6 +391,7 @@ impl HttpServer {
     /// Shuts down in steps: the calls, then their responses, then the connections. Each step leaves
     /// time to the later ones.
     async fn shut_down(&self, calls: &CallTracker, grace: Duration) {
+        self.draining.cancel();
         self.closing.cancel();
         let end = Instant::now() + grace + SHUTDOWN_LIMIT;
         let left = |later: Duration| end.saturating_duration_since(Instant::now()).saturating_sub(later);

@@ -19,6 +19,7 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, Default)]
 pub struct CallTracker {
     tracker: TaskTracker,
+    draining: CancellationToken,
     closing: CancellationToken,
     stopping: CancellationToken,
 }
@@ -40,6 +41,17 @@ impl CallTracker {
     #[must_use]
     pub fn count(&self) -> usize {
         self.tracker.len()
+    }
+
+    /// Announces that the server will shut down: clients should send further calls to another server. New calls are still answered.
+    pub fn drain(&self) {
+        self.draining.cancel();
+    }
+
+    /// Cancelled when clients should send their calls to another server.
+    #[must_use]
+    pub const fn draining(&self) -> &CancellationToken {
+        &self.draining
     }
 
     /// Whether new calls are refused.
@@ -69,6 +81,7 @@ impl CallTracker {
 
     /// Like [`close`](Self::close), but stops the remaining calls as soon as `abandoned` completes.
     pub(crate) async fn close_or_stop(&self, grace: Duration, abandoned: impl Future<Output = ()>) {
+        self.draining.cancel();
         self.closing.cancel();
         self.tracker.close();
         let have_ended = tokio::select! {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use toolcell_error::ErrorCode;
 
 use crate::http::{self, HealthHooks, HttpConfig, HttpError};
@@ -48,8 +48,8 @@ pub fn serve_stdio(server: Server, grace: Duration) -> Result<(), StdioError> {
     done
 }
 
-/// Serves HTTP at an address until the process receives SIGINT or SIGTERM. `told` is called with
-/// the bound address, which tells the port if the system chose it.
+/// Serves HTTP at an address until the process receives SIGINT or SIGTERM. After SIGTERM it goes on for the time that the config gives
+/// to load balancers, or until the next signal. `told` is called with the bound address, which tells the port if the system chose it.
 ///
 /// # Errors
 /// `http-open`, `host-invalid`, `origin-invalid`, `http-listen`, `no-threads`
@@ -61,22 +61,31 @@ pub fn serve_http(
 ) -> Result<(), HttpError> {
     config.check(address)?;
     let runtime = build_runtime().map_err(HttpError::Threads)?;
-    let (kept, grace) = (server.clone(), config.shutdown_grace);
+    let (kept, drain, grace) = (server.clone(), config.drain, config.shutdown_grace);
     let mut ordered = None;
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(address).await?;
-        let (calls, asked) = (server.calls().clone(), server.clone());
-        let mut probes = HealthHooks::default().with_ready(move || asked.check_ready());
+        let (calls, asked, host) = (server.calls().clone(), server.clone(), config.health.clone());
+        let (degraded, more) = (host.clone(), host.clone());
+        let mut probes = HealthHooks::default()
+            .with_ready(move || asked.check_ready().and_then(|()| host.check_ready()))
+            .with_degraded(move || degraded.describe_degraded());
         if let Some(metrics) = Metrics::install() {
             tokio::spawn(metrics.clone().run_upkeep());
             let counted = calls.clone();
-            probes = probes.with_metrics(move || metrics.render(&counted));
+            probes = probes.with_metrics(move || metrics.render(&counted) + &more.render_metrics());
         }
         let turning_away = RefusalRecorder::new(server.clone());
         let probes = probes.with_refused(move |principal, code, why| turning_away.record(principal, code, why));
         told(listener.local_addr()?);
+        let draining = calls.clone();
         let shutdown = async {
-            shutdown_signal().await;
+            let mut signals = ShutdownSignals::new();
+            if signals.recv().await == ShutdownSignal::Terminate {
+                draining.drain();
+                // The next signal ends it early.
+                let _ = tokio::time::timeout(drain, signals.recv()).await;
+            }
             ordered = Some(Instant::now());
         };
         http::serve(listener, server, &HttpConfig { health: probes, ..config }, &calls, shutdown).await
@@ -153,10 +162,35 @@ impl RefusalRecorder {
 
 /// Waits for SIGINT or SIGTERM; forever if the handlers cannot be installed.
 async fn shutdown_signal() {
-    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    let (Ok(mut interrupt), Ok(mut terminate)) = signals else { return std::future::pending().await };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+    ShutdownSignals::new().recv().await;
+}
+
+/// A signal that ends the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ShutdownSignal {
+    Interrupt,
+    Terminate,
+}
+
+/// The signals that end the server.
+struct ShutdownSignals {
+    /// `None` if the system cannot report them: the default action ends the process then.
+    signals: Option<(Signal, Signal)>,
+}
+
+impl ShutdownSignals {
+    fn new() -> Self {
+        Self {
+            signals: signal(SignalKind::interrupt()).and_then(|one| Ok((one, signal(SignalKind::terminate())?))).ok(),
+        }
+    }
+
+    /// Waits for the next signal.
+    async fn recv(&mut self) -> ShutdownSignal {
+        let Some((interrupt, terminate)) = &mut self.signals else { return std::future::pending().await };
+        tokio::select! {
+            _ = interrupt.recv() => ShutdownSignal::Interrupt,
+            _ = terminate.recv() => ShutdownSignal::Terminate,
+        }
     }
 }

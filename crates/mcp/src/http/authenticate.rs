@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use super::HttpConfig;
 use super::failure_limiter::FailureLimiter;
 use super::problem::{Challenge, Refusal};
+use super::shared_rate::SharedRate;
 use super::tokens::{MetricsToken, PrincipalToken, TokenScope};
 use crate::principal::Principal;
 use crate::request_limiter::AdmittedRequest;
@@ -43,17 +44,30 @@ pub(super) struct Authenticator {
 pub(super) struct PrincipalAccess {
     token: Option<PrincipalToken>,
     principal: Principal,
-    rate_limiter: Option<DefaultDirectRateLimiter>,
+    rate: Option<PrincipalRate>,
     parse_lock: Semaphore,
     dispatch_permits: Arc<Semaphore>,
 }
 
+/// The rate limit of a principal.
+struct PrincipalRate {
+    limit: NonZeroU32,
+    limiter: DefaultDirectRateLimiter,
+    /// The same limit for all servers that share it.
+    shared: Option<SharedRate>,
+}
+
 impl Authenticator {
     pub(super) fn new(config: &HttpConfig) -> Self {
-        let rate_limiter = |rate: Option<NonZeroU32>| rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
+        let rate_of = |principal: &Principal, limit: Option<NonZeroU32>| {
+            let limit = limit.or(config.requests_per_minute)?;
+            let share = |rates| SharedRate::new(principal.clone(), limit, rates);
+            let shared = config.shared_rates.clone().map(share);
+            Some(PrincipalRate { limit, limiter: RateLimiter::direct(Quota::per_minute(limit)), shared })
+        };
         let access = |bearer: &PrincipalToken| PrincipalAccess {
             principal: bearer.principal().clone(),
-            rate_limiter: rate_limiter(bearer.limits().requests_per_minute.or(config.requests_per_minute)),
+            rate: rate_of(bearer.principal(), bearer.limits().requests_per_minute),
             token: Some(bearer.clone()),
             parse_lock: Semaphore::new(1),
             dispatch_permits: Arc::new(Semaphore::new(MAX_DISPATCHED)),
@@ -62,7 +76,7 @@ impl Authenticator {
         let everybody = known.is_empty().then(|| PrincipalAccess {
             token: None,
             principal: Principal::local(),
-            rate_limiter: rate_limiter(config.requests_per_minute),
+            rate: rate_of(&Principal::local(), None),
             // A single principal waits for no other.
             parse_lock: Semaphore::new(Semaphore::MAX_PERMITS),
             dispatch_permits: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
@@ -137,12 +151,14 @@ impl Authenticator {
     }
 
     /// Counts a request against the principal's rate limit.
-    pub(super) fn check_rate(&self, access: &PrincipalAccess) -> Result<(), Refusal> {
-        let Some(rate_limiter) = &access.rate_limiter else { return Ok(()) };
-        rate_limiter.check().map_err(|until| {
-            let limit = until.quota().burst_size();
-            Refusal::RateLimited { limit, wait: until.wait_time_from(self.clock.now()) }
-        })
+    pub(super) async fn check_rate(&self, access: &PrincipalAccess) -> Result<(), Refusal> {
+        let Some(PrincipalRate { limit, limiter, shared }) = &access.rate else { return Ok(()) };
+        let refused = |wait| Refusal::RateLimited { limit: *limit, wait };
+        limiter.check().map_err(|until| refused(until.wait_time_from(self.clock.now())))?;
+        match shared {
+            Some(shared) => shared.check().await.map_err(refused),
+            None => Ok(()),
+        }
     }
 }
 

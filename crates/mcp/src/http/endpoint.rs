@@ -142,7 +142,7 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
     ) -> Result<ProtocolResponse, Refusal> {
         let principal = access.principal();
         connection.registered.set_owner(principal)?;
-        self.authenticator.check_rate(access)?;
+        self.authenticator.check_rate(access).await?;
         let session = request.headers().get("mcp-session-id").and_then(|session| session.to_str().ok());
         match session.map(|session| self.sessions.owner_of(session, principal, scope)) {
             Some(SessionOwner::Foreign) => return Err(Refusal::SessionUnknown),

@@ -30,6 +30,7 @@ const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The header of all successful responses.
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
+type DegradedFn = dyn Fn() -> Option<String> + Send + Sync;
 type ReadyFn = dyn Fn() -> Result<(), String> + Send + Sync;
 type MetricsFn = dyn Fn() -> String + Send + Sync;
 type RefusedFn = dyn Fn(&Principal, ErrorCode, String) + Send + Sync;
@@ -38,6 +39,7 @@ type RefusedFn = dyn Fn(&Principal, ErrorCode, String) + Send + Sync;
 #[derive(Clone, Default)]
 pub struct HealthHooks {
     ready: Option<Arc<ReadyFn>>,
+    degraded: Option<Arc<DegradedFn>>,
     metrics: Option<Arc<MetricsFn>>,
     refused: Option<Arc<RefusedFn>>,
 }
@@ -47,6 +49,13 @@ impl HealthHooks {
     #[must_use]
     pub fn with_ready(mut self, ready: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
         self.ready = Some(Arc::new(ready));
+        self
+    }
+
+    /// Sets the check for what does not work although the server is ready, which `/readyz` tells.
+    #[must_use]
+    pub fn with_degraded(mut self, degraded: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.degraded = Some(Arc::new(degraded));
         self
     }
 
@@ -71,11 +80,15 @@ impl HealthHooks {
         }
     }
 
-    fn check_ready(&self) -> Result<(), String> {
+    pub(crate) fn check_ready(&self) -> Result<(), String> {
         self.ready.as_ref().map_or(Ok(()), |ready| ready())
     }
 
-    fn render_metrics(&self) -> String {
+    pub(crate) fn describe_degraded(&self) -> Option<String> {
+        self.degraded.as_ref().and_then(|degraded| degraded())
+    }
+
+    pub(crate) fn render_metrics(&self) -> String {
         self.metrics.as_ref().map_or_else(String::new, |metrics| metrics())
     }
 }
@@ -105,11 +118,15 @@ pub(super) fn routes(state: OperatorState) -> Router {
 }
 
 async fn readiness(State(state): State<Arc<OperatorState>>) -> Result<impl IntoResponse, Refusal> {
-    if state.calls.is_closing() {
+    if state.calls.draining().is_cancelled() {
         return Err(Refusal::Closing);
     }
     state.hooks.check_ready().map_err(Refusal::NotReady)?;
-    Ok(([NO_STORE], "ready\n"))
+    let text = match state.hooks.describe_degraded() {
+        None => "ready\n".to_owned(),
+        Some(what) => format!("ready, but {what}\n"),
+    };
+    Ok(([NO_STORE], text))
 }
 
 async fn metrics(

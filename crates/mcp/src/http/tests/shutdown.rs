@@ -78,3 +78,23 @@ async fn a_server_that_is_about_to_end_is_not_ready() {
     assert_eq!((reply.status, reply.code().as_str()), (503, "closing"));
     assert_eq!(served.ask(&get("/healthz")).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_server_that_drains_answers_and_ends_each_connection() {
+    let served = TestServer::new(HttpConfig::default()).await;
+    let mut idle = served.client().await;
+    idle.send(&get("/healthz")).await;
+    let reply = idle.reply().await;
+    assert_eq!((reply.status, reply.headers.get("connection")), (200, None));
+    served.calls.drain();
+    let reply = served.ask(&get("/readyz")).await;
+    assert_eq!((reply.status, reply.code().as_str()), (503, "closing"));
+    // An old connection carries one more call, and so does a new one.
+    for mut client in [idle, served.client().await] {
+        client.send(&call("", "big", &json!({ "size": 10 }))).await;
+        let reply = client.reply().await;
+        assert_eq!((reply.status, reply.headers["connection"].as_str()), (200, "close"));
+        assert!(client.is_ended().await);
+    }
+    served.wait_until_stopped().await;
+}
