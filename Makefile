@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude ui test-ui profile check-guest bench bench-packages bench-servers clean
+.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture chaos soak lint check guest prelude ui test-ui profile check-guest bench bench-packages bench-servers clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -155,6 +155,10 @@ jailed: ## Run the tests of the operations again, with every call in the jail
 
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it crash_consistency
+
+chaos: ## Let clients use three nodes of one library while processes are killed and stopped, for CHAOS_SECONDS (15 minutes); needs PostgreSQL
+	cargo build --locked --workspace --bins
+	TOOLCELL_CHAOS_SECONDS=$${CHAOS_SECONDS:-900} cargo test --locked --package toolcell-tests --test it cluster::chaos -- --nocapture
 
 soak: ## Let clients do everything to a server at full load, for SOAK_SECONDS (10 minutes), and see what it leaves behind
 	SOAK_SECONDS=$${SOAK_SECONDS:-600} cargo test --release --locked --package toolcell-tests --test soak

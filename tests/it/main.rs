@@ -16,6 +16,7 @@ mod capabilities;
 mod ci_examples;
 mod circles;
 mod cli;
+mod cluster;
 mod contract;
 mod crash_consistency;
 mod custom_tools;

@@ -59,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/node", &["toolcell-bindings"]),
     ("crates/ui", &["toolcell", "toolcell-error", "toolcell-i18n"]),
     ("crates/cli", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-mcp", "toolcell-testing", "toolcell-ui"]),
+    ("crates/cluster", &["toolcell", "toolcell-cli", "toolcell-error", "toolcell-i18n"]),
 ];
 
 #[test]
@@ -247,8 +248,17 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("jsonschema", &["crates/policy", "crates/schema", "crates/toolcell"]),
         (
             "tokio",
-            &["crates/bindings", "crates/bridge", "crates/capabilities", "crates/toolcell", "crates/mcp", "crates/ui"],
+            &[
+                "crates/bindings",
+                "crates/bridge",
+                "crates/capabilities",
+                "crates/cluster",
+                "crates/toolcell",
+                "crates/mcp",
+                "crates/ui",
+            ],
         ),
+        ("postgres", &["crates/cluster"]),
         ("proptest", &["crates/dts", "crates/flows", "crates/tool", "crates/toolcell"]),
         ("icu_segmenter", &["crates/reflection"]),
         ("clap", &["crates/cli"]),

@@ -8,6 +8,7 @@ mod flows;
 mod help;
 mod maintenance;
 mod mcp;
+mod node;
 mod policy;
 mod profile;
 mod receipt;
@@ -39,6 +40,7 @@ pub(crate) use flows::{FlowsArgs, FlowsCommand};
 pub use help::help_texts;
 pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
+pub(crate) use node::{NodeArgs, NodeCommand, SharedLibraryArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, GrantArgs, InitArgs, ManArgs,
     PolicyArgs, SchemaArgs, TypesArgs,
@@ -201,6 +203,8 @@ pub(crate) enum Command {
     Batch(SandboxArgs),
     /// Run the MCP server, or configure a client to use it
     Mcp(McpArgs),
+    /// Serve a library that several nodes share
+    Node(NodeArgs),
     /// Make Toolcell a part of an agent: pi, oh-my-pi, GitHub Copilot or Claude Code
     Adapter(AdapterArgs),
     /// Check what this machine supports, that a call works, and the state of the store
@@ -277,6 +281,7 @@ impl Command {
             | Self::Profile(ProfileArgs { command: None, .. })
             | Self::Batch(_)
             | Self::Mcp(McpArgs { command: None, .. })
+            | Self::Node(NodeArgs { command: None, .. })
             | Self::Import(_)
             | Self::Approvals(_)
             | Self::Grant(_)
@@ -290,6 +295,7 @@ impl Command {
             | Self::Profile(_)
             | Self::Check(_)
             | Self::Mcp(_)
+            | Self::Node(_)
             | Self::Doctor(_)
             | Self::Fsck(_)
             | Self::Gc(_)

@@ -51,6 +51,7 @@ pub(crate) mod servers;
 
 pub(crate) mod adapter;
 pub(crate) mod mcp;
+pub(crate) mod node;
 pub(crate) mod ui;
 
 pub(crate) mod completions;

@@ -25,6 +25,7 @@ mod client_config;
 mod commands;
 mod context;
 mod edited_file;
+mod library;
 
 mod render;
 mod response;
@@ -45,6 +46,7 @@ mod interrupt;
 mod language;
 mod malloc;
 mod name_service;
+mod node_report;
 mod prompt;
 mod question;
 mod screen;
@@ -68,9 +70,18 @@ use policy_files::PolicyFiles;
 
 pub use args::help_texts;
 pub use commands::completions::complete;
+pub use library::{ConnectLibrary, LibraryEngine, LibraryError, SharedCounts};
+pub use node_report::{NodeReports, PublishedReport};
 pub use streams::{ColorMode, Streams};
 
-/// Runs this process's command. The entry point of the binary.
+/// Runs this process's command, with the clients of the engines of shared libraries. The entry point of the binary `toolcell-cluster`.
+#[must_use]
+pub fn main_with_engines(connect: ConnectLibrary) -> ExitCode {
+    library::set_engines(connect);
+    main()
+}
+
+/// Runs this process's command. The entry point of the binary `toolcell`.
 #[must_use]
 pub fn main() -> ExitCode {
     name_service::use_built_in_modules();
@@ -189,10 +200,11 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         }
         Command::Check(args) => commands::check::run(&args, context),
         Command::Batch(args) => commands::batch::run(args, context),
-        Command::Mcp(McpArgs { command: None, serve }) => commands::mcp::run(&serve, context),
+        Command::Mcp(McpArgs { command: None, serve }) => commands::mcp::run(&serve, None, context),
         Command::Mcp(McpArgs { command: Some(McpCommand::Config(args)), .. }) => {
             commands::mcp::config::run(&args, context)
         }
+        Command::Node(args) => commands::node::run(&args, context),
         Command::Adapter(args) => commands::adapter::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(&args, context),
         Command::Fsck(args) => commands::fsck::run(&args, context),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolcell::policy::{OnAuditFailure, Policy};
-use toolcell::store::{Notice, OpenError, StoreAccess};
+use toolcell::store::{Notice, OpenError, Settings, Store, StoreAccess};
 use toolcell::{
     SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError, TypeCheckerProgram, escape_control_chars,
 };
@@ -15,6 +15,7 @@ use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message, msgid};
 
 use crate::error::CliError;
+use crate::library;
 use crate::policy_files::PolicyFiles;
 
 /// What is in the directory of each store, also of one whose creation was interrupted.
@@ -23,7 +24,23 @@ const STORE_FILES: [&str; 4] = ["toolcell-store", "lock", "index.sqlite", "objec
 /// Opens the toolbox with the store in a directory, creating the store if needed.
 pub(crate) fn open(dir: &Path, sandbox: SandboxConfig, rules: &PolicyFiles) -> Result<Toolbox, CliError> {
     check_is_for_store(dir)?;
-    Ok(Toolbox::open(dir, build_config(sandbox, rules)?)?)
+    let config = build_config(sandbox, rules)?;
+    Ok(Toolbox::with_store(attached(dir, &config, Store::open)?, config)?)
+}
+
+/// Opens a store. The copy of a shared library is brought up to date, if the environment names its database.
+fn attached(
+    dir: &Path,
+    config: &ToolboxConfig,
+    open: impl Fn(&Path, &Settings) -> Result<Store, OpenError>,
+) -> Result<Store, CliError> {
+    let settings = Settings { replication: library::attach(dir)?, ..config.store_settings() };
+    let store = open(dir, &settings)?;
+    if let Err(fault) = store.follow() {
+        // What this copy has can be read; a change says itself that it cannot be made.
+        toolcell::store::emit_notice(&Notice::Behind { why: &fault.localize() });
+    }
+    Ok(store)
 }
 
 /// Refuses to create a store beside the files of a user: in a directory that has other files, unless it is a hidden
@@ -48,7 +65,8 @@ fn check_is_for_store(dir: &Path) -> Result<(), CliError> {
 
 /// Opens the toolbox with an existing store; never creates one.
 pub(crate) fn open_existing(dir: &Path, sandbox: SandboxConfig, rules: &PolicyFiles) -> Result<Toolbox, CliError> {
-    Ok(Toolbox::open_existing(dir, build_config(sandbox, rules)?)?)
+    let config = build_config(sandbox, rules)?;
+    Ok(Toolbox::with_store(attached(dir, &config, Store::open_existing)?, config)?)
 }
 
 /// Opens a toolbox for drafts. Runs are recorded if a writable store exists; none is created.

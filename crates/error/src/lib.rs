@@ -468,6 +468,14 @@ error_codes! {
     ServersUnsupported = "servers-unsupported" => Usage;
     /// An MCP session does not exist.
     SessionUnknown = "session-unknown" => Usage;
+    /// A store is the copy of a shared library, and was opened without it.
+    SharedCopy = "shared-copy" => Refused;
+    /// What nodes share is not what this node can work with.
+    SharedInvalid = "shared-invalid" => Integrity;
+    /// It is not known whether the shared library was changed.
+    SharedUnknown = "shared-unknown" => Limit;
+    /// The shared library cannot be reached.
+    SharedUnreachable = "shared-unreachable" => Limit;
     /// The server is shutting down, and starts no call of a tool.
     ShuttingDown = "shutting-down" => Usage;
     /// A signature is malformed.

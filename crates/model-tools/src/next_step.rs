@@ -54,6 +54,10 @@ fn is_for_operator(code: ErrorCode, hint: &Message) -> bool {
             | ErrorCode::RootsUnreadable
             | ErrorCode::SecretInvalid
             | ErrorCode::SecretMissing
+            | ErrorCode::SharedCopy
+            | ErrorCode::SharedInvalid
+            | ErrorCode::SharedUnknown
+            | ErrorCode::SharedUnreachable
             | ErrorCode::StoreBusy
             | ErrorCode::StoreInvalid
             | ErrorCode::StoreNewer

@@ -15,9 +15,11 @@ use toolcell_tool::{ToolId, canonical_json};
 
 use crate::audit::AuditEvent;
 use crate::db::sql::{decode_column, read_time};
+use crate::db::transaction::WriteError;
 use crate::db::{Db, generation};
 use crate::durability::Durability;
 use crate::error::Fault;
+use crate::replication::change::{ApprovalChange, Change};
 
 /// How long an approval for one run waits for the run.
 pub const SINGLE_APPROVAL_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
@@ -106,6 +108,7 @@ impl<'a> Approvals<'a> {
                 let settled = write_decision(transaction, approval, &form)?;
                 Ok::<_, Fault>((settled == DecisionOutcome::Stored).then_some(()))
             },
+            |()| approval.to_change(),
             |_, _| (),
         )?;
         Ok(made.map_or(DecisionOutcome::ToolGone, |()| DecisionOutcome::Stored))
@@ -118,21 +121,25 @@ impl<'a> Approvals<'a> {
     /// `store-read-only`, or another [`Fault`].
     pub fn request(&self, tool: ToolId, grants: &Value, by: &str, at: Timestamp) -> Result<(), Fault> {
         let form = canonical_grants(grants)?;
-        let grants = blake3::hash(form.as_bytes());
+        let hash = blake3::hash(form.as_bytes());
         let known = self.db.index.read(|transaction| {
             let sql = "SELECT EXISTS (SELECT 1 FROM approval WHERE tool = ? AND (grants = ? OR granted = 0))";
             let mut statement = transaction.prepare_cached(sql)?;
-            Ok::<bool, Fault>(statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0))?)
+            Ok::<bool, Fault>(statement.query_row((tool.as_bytes(), hash.as_bytes()), |row| row.get(0))?)
         })?;
         if known {
             return Ok(());
         }
-        self.db.index.write(Durability::Unsynced, |transaction| {
-            let sql = "INSERT OR IGNORE INTO approval (tool, grants, form, by, at) VALUES (?, ?, ?, ?, ?)";
-            let row = (tool.as_bytes(), grants.as_bytes(), &form, by, at.as_millisecond());
-            transaction.prepare_cached(sql)?.execute(row)?;
-            Ok(())
-        })
+        let written = self.db.replicate(
+            Durability::Unsynced,
+            |transaction| Ok(write_request(transaction, tool, &form, by, at)?),
+            |is_new| {
+                let grants = grants.clone();
+                let (decision, by) = (ApprovalChange::Requested, by.to_owned());
+                is_new.then_some(Change::Decide { tool, grants, decision, by, at })
+            },
+        );
+        written.map(drop).map_err(|unwritten: WriteError<Fault>| unwritten.error)
     }
 
     /// The pending requests for tools that names resolve to, newest first, at most `limit`.
@@ -187,14 +194,17 @@ impl<'a> Approvals<'a> {
     /// # Errors
     /// `store-read-only`, or another [`Fault`].
     pub fn take_single(&self, tool: ToolId, grants: &Value, now: Timestamp) -> Result<Option<Approval>, Fault> {
-        let grants = blake3::hash(canonical_grants(grants)?.as_bytes());
-        self.db.index.write(Durability::Synced, |transaction| {
-            let Some(taken) = read_single(transaction, tool, &grants, now)? else { return Ok(None) };
-            let sql = "DELETE FROM single_approval WHERE tool = ? AND grants = ?";
-            transaction.prepare_cached(sql)?.execute((tool.as_bytes(), grants.as_bytes()))?;
-            generation::bump(transaction)?;
-            Ok(Some(taken))
-        })
+        let form = blake3::hash(canonical_grants(grants)?.as_bytes());
+        let taken = self.db.replicate(
+            Durability::Synced,
+            |transaction| {
+                let Some(taken) = read_single(transaction, tool, &form, now)? else { return Ok(None) };
+                delete_single(transaction, tool, &form)?;
+                Ok(Some(taken))
+            },
+            |taken| taken.as_ref().map(|_| Change::TakeApproval { tool, grants: grants.clone() }),
+        );
+        taken.map_err(|unwritten: WriteError<Fault>| unwritten.error)
     }
 
     /// All decisions about a tool. For pending requests see [`Approvals::pending`].
@@ -258,32 +268,94 @@ impl<'a> Approvals<'a> {
     )]
     pub(crate) fn revoke_audited(&self, tool: ToolId, attempt: Option<AuditEvent<'_>>) -> Result<usize, Fault> {
         self.db.with_reserve(|| {
-            self.commit_always(attempt.clone(), |transaction, attempt| {
-                let mut revoked = 0;
-                for sql in [
-                    "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL",
-                    "DELETE FROM single_approval WHERE tool = ?",
-                ] {
-                    revoked += transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
-                }
-                generation::bump(transaction)?;
-                attempt.details.count = Some(revoked as u64);
-                Ok(revoked)
-            })
+            let made = self.db.commit_change(
+                attempt.clone(),
+                |transaction, attempt| {
+                    let revoked = delete_decisions(transaction, tool)?;
+                    attempt.details.count = Some(revoked as u64);
+                    Ok::<_, Fault>(Some(revoked))
+                },
+                |_| Change::Revoke { tool },
+                |_, _| (),
+            )?;
+            // The closure returned a value, so the change was made.
+            made.ok_or_else(|| Fault::index(message!("the change was not made")))
         })
     }
+}
 
-    /// Commits a change that is always made once its transaction runs.
-    fn commit_always<T>(
-        &self,
-        attempt: Option<AuditEvent<'_>>,
-        work: impl FnOnce(&Connection, &mut AuditEvent<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let made =
-            self.db.commit_change(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
-        // `work` returned a value, so the change was made.
-        made.ok_or_else(|| Fault::index(message!("the change was not made")))
+impl Approval {
+    fn to_change(&self) -> Change {
+        let decision = match self.decision {
+            Decision::Approved => ApprovalChange::Approved,
+            Decision::ApprovedOnce => ApprovalChange::ApprovedOnce,
+            Decision::Refused => ApprovalChange::Refused,
+        };
+        Change::Decide { tool: self.tool, grants: self.grants.clone(), decision, by: self.by.clone(), at: self.at }
     }
+}
+
+/// Applies a decision, or a request for one, that another node made.
+pub(crate) fn apply_decision(
+    transaction: &Connection,
+    tool: ToolId,
+    grants: &Value,
+    change: ApprovalChange,
+    by: &str,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    let form = canonical_grants(grants)?;
+    let decision = match change {
+        ApprovalChange::Approved => Decision::Approved,
+        ApprovalChange::ApprovedOnce => Decision::ApprovedOnce,
+        ApprovalChange::Refused => Decision::Refused,
+        ApprovalChange::Requested => {
+            write_request(transaction, tool, &form, by, at)?;
+            return Ok(());
+        }
+    };
+    let approval = Approval { tool, grants: grants.clone(), decision, by: by.to_owned(), at };
+    write_decision(transaction, &approval, &form)?;
+    Ok(())
+}
+
+/// Takes the approval for one run that another node took.
+pub(crate) fn apply_taken(transaction: &Connection, tool: ToolId, grants: &Value) -> Result<(), Fault> {
+    Ok(delete_single(transaction, tool, &blake3::hash(canonical_grants(grants)?.as_bytes()))?)
+}
+
+/// Deletes all decisions about a tool, and returns their number.
+pub(crate) fn delete_decisions(transaction: &Connection, tool: ToolId) -> rusqlite::Result<usize> {
+    let mut deleted = 0;
+    for sql in
+        ["DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL", "DELETE FROM single_approval WHERE tool = ?"]
+    {
+        deleted += transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
+    }
+    generation::bump(transaction)?;
+    Ok(deleted)
+}
+
+/// Writes the request for a decision, and returns whether there was none, and the tool is not refused.
+fn write_request(
+    transaction: &Connection,
+    tool: ToolId,
+    form: &str,
+    by: &str,
+    at: Timestamp,
+) -> rusqlite::Result<bool> {
+    let sql = "INSERT OR IGNORE INTO approval (tool, grants, form, by, at) SELECT ?1, ?2, ?3, ?4, ?5 \
+               WHERE NOT EXISTS (SELECT 1 FROM approval WHERE tool = ?1 AND granted = 0)";
+    let grants = blake3::hash(form.as_bytes());
+    let row = (tool.as_bytes(), grants.as_bytes(), form, by, at.as_millisecond());
+    Ok(transaction.prepare_cached(sql)?.execute(row)? > 0)
+}
+
+/// Deletes the approval for one run.
+fn delete_single(transaction: &Connection, tool: ToolId, grants: &blake3::Hash) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM single_approval WHERE tool = ? AND grants = ?";
+    transaction.prepare_cached(sql)?.execute((tool.as_bytes(), grants.as_bytes()))?;
+    generation::bump(transaction)
 }
 
 /// Writes a decision and removes those that it overrides.
@@ -296,7 +368,7 @@ fn write_decision(transaction: &Connection, approval: &Approval, form: &str) -> 
             return Ok(DecisionOutcome::ToolGone);
         }
     }
-    let lapsed = (approval.at - SINGLE_APPROVAL_LIFETIME).as_millisecond();
+    let lapsed = approval.at.checked_sub(SINGLE_APPROVAL_LIFETIME).unwrap_or(Timestamp::MIN).as_millisecond();
     transaction.prepare_cached("DELETE FROM single_approval WHERE at <= ?")?.execute([lapsed])?;
     if approval.decision == Decision::Refused {
         for sql in ["DELETE FROM approval WHERE tool = ?", "DELETE FROM single_approval WHERE tool = ?"] {

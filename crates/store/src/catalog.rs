@@ -8,7 +8,7 @@
 //! identifier.
 
 pub(crate) mod commit;
-mod deprecate;
+pub(crate) mod deprecate;
 pub(crate) mod error;
 pub(crate) mod history;
 mod list;

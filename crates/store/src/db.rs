@@ -3,11 +3,12 @@
 //!
 //! Reading order: [`connection`] opens the database file, [`migrations`] its schema, [`transaction`]
 //! and [`index`] read and write it, [`group_commit`] shares transactions between threads, then
-//! [`outbox`] for changes with an audit line and [`object_buffer`] for objects whose files are not
-//! durable yet.
+//! [`outbox`] and [`commit`] for changes with an audit line and [`object_buffer`] for objects whose files are not
+//! durable yet, and [`replica`] for stores that are copies of a shared library.
 //!
 //! Invariant: the database knows no handle. What it stores, the modules above it decide.
 
+pub(crate) mod commit;
 pub(crate) mod connection;
 pub(crate) mod generation;
 pub(crate) mod group_commit;
@@ -16,6 +17,7 @@ pub(crate) mod migrations;
 pub(crate) mod object_buffer;
 pub(crate) mod outbox;
 pub(crate) mod read_error;
+pub(crate) mod replica;
 pub(crate) mod reserve;
 pub(crate) mod sketch;
 pub(crate) mod sql;
@@ -30,9 +32,11 @@ use crate::durability::Durability;
 use crate::error::MaybeFault;
 use crate::notice::{self, Notice};
 use crate::objects::Objects;
+use crate::replication::Replication;
 
 use index::Index;
 use outbox::Outbox;
+use replica::{ApplyChange, Replica};
 use toolcell_i18n::Localize as _;
 
 /// The marker file of an unfinished rebuild of the index.
@@ -56,6 +60,8 @@ pub struct Settings {
     pub tool_limit: Option<u64>,
     /// The settings of the audit log.
     pub audit: AuditConfig,
+    /// The shared library that the store is a copy of; `None` for a store of its own.
+    pub replication: Option<Replication>,
 }
 
 /// The database of an open store. All handles share it.
@@ -65,12 +71,13 @@ pub(crate) struct Db {
     pub(crate) index: Index,
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
+    pub(crate) replica: Replica,
     outbox: Mutex<Outbox>,
 }
 
 impl Db {
-    /// Opens the database in the directory of a store.
-    pub(crate) fn open(directory: Directory, settings: &Settings) -> Result<Self, OpenError> {
+    /// Opens the database in the directory of a store. `apply` applies the changes of a shared library.
+    pub(crate) fn open(directory: Directory, settings: &Settings, apply: ApplyChange) -> Result<Self, OpenError> {
         if directory.root().symlink_metadata(REBUILD_MARKER).is_ok() {
             return Err(OpenError::RepairInterrupted { path: directory.path().display().to_string() });
         }
@@ -78,7 +85,9 @@ impl Db {
         let index = Index::open(&directory)?;
         let audit = Audit::open(&directory, settings.audit)?;
         reserve::allocate(&directory);
-        let db = Self { directory, objects, index, audit, settings: settings.clone(), outbox: Mutex::default() };
+        let replica = Replica::open(&index, settings.replication.as_ref(), apply)?;
+        let outbox = Mutex::default();
+        let db = Self { directory, objects, index, audit, settings: settings.clone(), replica, outbox };
         if let Err(fault) = db.recover_outbox() {
             // Not fatal: the next process that can append these lines does so.
             notice::emit_notice(&Notice::StillDelayed { why: &fault.localize() });
@@ -101,7 +110,8 @@ impl Db {
         reserve::with_reserve(&self.directory, work)
     }
 
-    /// Runs `work` in a write transaction, with the durability of the store.
+    /// Runs `work` in a write transaction, with the durability of the store. What it changes is of this store alone; for what the nodes
+    /// of a library agree on, see [`Db::replicate`].
     pub(crate) fn write<T, E: MaybeFault>(
         &self,
         work: impl FnOnce(&rusqlite::Connection) -> Result<T, E>,

@@ -1,7 +1,7 @@
 //! The directory of a store: the only place where a path becomes a capability.
 //!
 //! ```text
-//! toolcell-store   the format file: `toolcell store, format 5`
+//! toolcell-store   the format file: `toolcell store, format N`
 //! objects/ab/cd…   immutable objects, stored under their blake3 hash
 //! index.sqlite     the index: mutable state and fast lookups
 //! logs/            the audit log
@@ -32,7 +32,7 @@ use crate::error::{Fault, Reason};
 
 /// The store format that this version reads and writes. Older formats are upgraded if the store can
 /// be written.
-pub(crate) const FORMAT: u32 = 9;
+pub(crate) const FORMAT: u32 = 10;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
 /// Only the owner reads what tools and their users wrote.

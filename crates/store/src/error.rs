@@ -7,6 +7,8 @@ use std::io::ErrorKind;
 
 use toolcell_i18n::{Message, message};
 
+use crate::replication::SharedError;
+
 /// The cause of a fault, as reported by the library below.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -76,6 +78,10 @@ pub enum Fault {
         /// The defect of the object.
         what: Message,
     },
+    /// The library that the store is a copy of cannot be used.
+    #[error(transparent)]
+    #[coded(transparent)]
+    Shared(#[from] SharedError),
     /// The index is damaged.
     #[error("the index is damaged: {reason}", reason = localize_error(&**source))]
     #[code(Integrity)]

@@ -5,20 +5,22 @@
 //! cannot overwrite a concurrent change. An expired entry is invisible and does not count towards
 //! limits, even before it is removed.
 //!
-//! Spaces are local to the store: bundles do not contain them.
+//! Spaces are not part of tools: bundles do not contain them. The nodes of a shared library share them.
 
 mod commit;
 mod error;
 mod maintenance;
 
 use jiff::Timestamp;
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_i18n::Message;
 use toolcell_tool::{KvGrant, SpaceName};
 
 use crate::db::Db;
 use crate::db::sql::decode_column;
 use crate::db::transaction::{CommitState, WriteError};
 use crate::error::Fault;
+use crate::replication::change::{Change, SharedWrite};
 
 pub use error::{KvError, KvPart, KvQuantity};
 pub(crate) use maintenance::{check_consistency, count_expired, delete_expired, recount};
@@ -201,13 +203,20 @@ impl<'a> Kv<'a> {
         if writes.is_empty() {
             return Ok(self.db.index.read(|transaction| commit::checks_hold(transaction, self.space, checks, now))?);
         }
-        let committed = self.db.index.write_reporting(self.db.settings.durability, |transaction| {
-            let holds = commit::checks_hold(transaction, self.space, checks, now)?;
-            if holds {
-                commit::write(transaction, self.space, writes, limits, now)?;
-            }
-            Ok(holds)
-        });
+        let committed = self.db.replicate(
+            self.db.settings.durability,
+            |transaction| {
+                let holds = commit::checks_hold(transaction, self.space, checks, now)?;
+                if holds {
+                    commit::write(transaction, self.space, writes, limits, now)?;
+                }
+                Ok(holds)
+            },
+            |holds| {
+                let (space, writes) = (self.space.to_string(), writes.iter().map(SharedWrite::from).collect());
+                holds.then_some(Change::Write { space, writes, now })
+            },
+        );
         committed.map_err(|WriteError { error, state: reached }| match (error, reached) {
             (KvError::Fault(fault), CommitState::Unknown) => KvError::CommitUnknown(fault),
             (KvError::Fault(fault), CommitState::Committed) => KvError::FailedAfterCommit(fault),
@@ -220,12 +229,53 @@ impl<'a> Kv<'a> {
     /// # Errors
     /// `store-read-only`, or another [`Fault`].
     pub fn clear(&self) -> Result<u64, Fault> {
-        self.db.write(|transaction| {
-            let removed =
-                transaction.prepare_cached("DELETE FROM pair WHERE space = ?")?.execute([self.space.as_str()])?;
-            transaction.prepare_cached("DELETE FROM space WHERE name = ?")?.execute([self.space.as_str()])?;
-            Ok(removed as u64)
-        })
+        let cleared = self.db.replicate(
+            self.db.settings.durability,
+            |transaction| Ok(clear(transaction, self.space.as_str())?),
+            |_| Some(Change::ClearSpace { space: self.space.to_string() }),
+        );
+        cleared.map_err(|unwritten: WriteError<Fault>| unwritten.error)
+    }
+}
+
+/// Removes all entries of a space and returns how many there were.
+pub(crate) fn clear(transaction: &Connection, space: &str) -> rusqlite::Result<u64> {
+    let removed = transaction.prepare_cached("DELETE FROM pair WHERE space = ?")?.execute([space])?;
+    transaction.prepare_cached("DELETE FROM space WHERE name = ?")?.execute([space])?;
+    Ok(removed as u64)
+}
+
+/// Makes the writes of a commit of another node, which checked them.
+pub(crate) fn apply_writes(
+    transaction: &Connection,
+    space: &SpaceName,
+    writes: Vec<SharedWrite>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let unlimited = KvLimits { bytes: u64::MAX, keys: u64::MAX, value_bytes: u64::MAX };
+    let writes: Vec<KvWrite> = writes.into_iter().map(KvWrite::from).collect();
+    commit::write(transaction, space, &writes, &unlimited, now).map_err(|error| match error {
+        KvError::Fault(fault) => fault,
+        // Without limits, nothing else can fail.
+        other => Fault::index(Message::verbatim(other.to_string())),
+    })
+}
+
+impl From<&KvWrite> for SharedWrite {
+    fn from(write: &KvWrite) -> Self {
+        match write.clone() {
+            KvWrite::Put { key, value, expires_at } => Self { key, value: Some(value), expires_at },
+            KvWrite::Delete { key } => Self { key, value: None, expires_at: None },
+        }
+    }
+}
+
+impl From<SharedWrite> for KvWrite {
+    fn from(SharedWrite { key, value, expires_at }: SharedWrite) -> Self {
+        match value {
+            Some(value) => Self::Put { key, value, expires_at },
+            None => Self::Delete { key },
+        }
     }
 }
 

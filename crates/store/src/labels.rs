@@ -13,8 +13,10 @@ use toolcell_tool::{SpaceName, ToolId};
 
 use crate::audit::AuditEvent;
 use crate::db::Db;
+use crate::db::transaction::WriteError;
 use crate::durability::Durability;
 use crate::error::Fault;
+use crate::replication::change::Change;
 
 /// The maximum number of sources of one holder. With more, the only one is `*`: all.
 const MAX_SOURCES: usize = 64;
@@ -151,37 +153,55 @@ impl<'a> Labels<'a> {
         if holders.is_empty() || sources.is_empty() {
             return Ok(());
         }
-        self.db.index.write(Durability::Unsynced, |connection| {
-            for holder in holders {
-                let (kind, name) = holder.to_key();
-                let sql = "INSERT OR IGNORE INTO label (kind, name, source) VALUES (?, ?, ?)";
-                let mut statement = connection.prepare_cached(sql)?;
-                for source in sources {
-                    statement.execute((kind, &name, source))?;
-                }
-                let all = read_sources(connection, &(kind, name.clone()))?;
-                if all.len() > MAX_SOURCES || all.iter().any(|source| source == ANY) && all.len() > 1 {
-                    delete(connection, kind, &name)?;
-                    statement.execute((kind, &name, ANY))?;
-                }
-            }
-            Ok::<_, Fault>(())
-        })
+        let written = self.db.replicate(
+            Durability::Unsynced,
+            |connection| Ok(join(connection, holders, sources)?),
+            |is_new| {
+                let (holders, sources) = (holders.iter().map(LabelHolder::to_string).collect(), sources.to_vec());
+                is_new.then_some(Change::Label { holders, sources })
+            },
+        );
+        written.map(drop).map_err(|unwritten: WriteError<Fault>| unwritten.error)
     }
 
     /// Forgets what something holds.
     pub(crate) fn clear_audited(&self, holder: &LabelHolder, event: AuditEvent<'_>) -> Result<(), Fault> {
-        let (kind, name) = holder.to_key();
         self.db.commit_change(
             Some(event),
-            |connection, _| {
-                delete(connection, kind, &name)?;
-                Ok::<_, Fault>(Some(()))
-            },
+            |connection, _| Ok::<_, Fault>(Some(clear(connection, holder)?)),
+            |()| Change::ClearLabel { holder: holder.to_string() },
             |_, _| (),
         )?;
         Ok(())
     }
+}
+
+/// Adds sources to those that each of these holds, and returns whether one of them is new.
+pub(crate) fn join(connection: &Connection, holders: &[LabelHolder], sources: &[String]) -> rusqlite::Result<bool> {
+    let mut is_new = false;
+    for holder in holders {
+        let key = holder.to_key();
+        let known = read_sources(connection, &key)?;
+        let (kind, name) = &key;
+        let sql = "INSERT OR IGNORE INTO label (kind, name, source) VALUES (?, ?, ?)";
+        let mut statement = connection.prepare_cached(sql)?;
+        for source in sources {
+            statement.execute((kind, name, source))?;
+        }
+        let all = read_sources(connection, &key)?;
+        if all.len() > MAX_SOURCES || all.iter().any(|source| source == ANY) && all.len() > 1 {
+            delete(connection, kind, name)?;
+            statement.execute((kind, name, ANY))?;
+        }
+        is_new |= read_sources(connection, &key)? != known;
+    }
+    Ok(is_new)
+}
+
+/// Forgets what something holds.
+pub(crate) fn clear(connection: &Connection, holder: &LabelHolder) -> rusqlite::Result<()> {
+    let (kind, name) = holder.to_key();
+    delete(connection, kind, &name).map(drop)
 }
 
 fn delete(connection: &Connection, kind: &str, name: &str) -> rusqlite::Result<usize> {

@@ -22,6 +22,7 @@ mod error;
 mod file_lock;
 mod notice;
 mod objects;
+mod replication;
 mod store_key;
 
 pub mod audit;
@@ -42,6 +43,7 @@ mod runs;
 mod suspended;
 mod trusted_definitions;
 
+mod apply;
 mod audited_change;
 mod changes;
 mod store;
@@ -60,6 +62,7 @@ pub use changes::{ChangeMarker, Changes};
 pub use credentials::{CredentialsLock, ServerCredentials};
 pub use db::Settings;
 pub use db::generation::Generation;
+pub use db::replica::ReplicationStatus;
 pub use directory::{OpenError, StoreAccess};
 pub use durability::Durability;
 pub use entry::Entry;
@@ -74,6 +77,7 @@ pub use maintenance::{
 };
 pub use nonces::{NonceUse, Nonces};
 pub use notice::{Notice, emit_notice, set_notice_handler};
+pub use replication::{Appended, Blobs, Histories, HistoryKey, LIBRARY_SECRET_BYTES, Replication, SharedError};
 pub use runs::{
     ActiveRun, DailyUsage, FinishedRun, InterruptedRun, ListedRecord, PAYLOAD_LIMIT, PLAN_KIND, Percentiles,
     RECEIPT_KIND, RUN_KIND, ReceiptLimits, Record, RecordError, RecordPosition, RunId, RunIdError, Runs, ToolCosts,

@@ -7,7 +7,7 @@
 //! quarantine.
 
 mod fsck;
-mod gc;
+pub(crate) mod gc;
 mod index_check;
 mod rebuild;
 mod refusals;

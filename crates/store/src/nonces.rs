@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::db::Db;
+use crate::db::transaction::WriteError;
 use crate::error::Fault;
+use crate::replication::change::{Change, SharedHash};
 
 /// The result of consuming a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,18 +57,31 @@ impl<'a> Nonces<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn consume(&self, token: Hash, until: Timestamp, now: Timestamp) -> Result<NonceUse, Fault> {
-        let (until, now) = (until.as_millisecond(), now.as_millisecond());
-        self.db.write(|transaction| {
-            let forgotten = pruned_until(transaction)?.unwrap_or(i64::MIN);
-            if until <= now.max(forgotten) {
-                return Ok(NonceUse::Expired);
-            }
-            let sql = "INSERT OR IGNORE INTO spent (token, until) VALUES (?, ?)";
-            let spent = transaction.prepare_cached(sql)?.execute((token.as_bytes(), until))?;
-            prune_expired(transaction, now)?;
-            Ok(if spent == 1 { NonceUse::Fresh } else { NonceUse::Replayed })
-        })
+        let used = self.db.replicate(
+            self.db.settings.durability,
+            |transaction| Ok(spend(transaction, token, until, now)?),
+            |used| (*used == NonceUse::Fresh).then_some(Change::Spend { token: SharedHash(token), until, now }),
+        );
+        used.map_err(|unwritten: WriteError<Fault>| unwritten.error)
     }
+}
+
+/// Spends a token.
+pub(crate) fn spend(
+    transaction: &Connection,
+    token: Hash,
+    until: Timestamp,
+    now: Timestamp,
+) -> rusqlite::Result<NonceUse> {
+    let (until, now) = (until.as_millisecond(), now.as_millisecond());
+    let forgotten = pruned_until(transaction)?.unwrap_or(i64::MIN);
+    if until <= now.max(forgotten) {
+        return Ok(NonceUse::Expired);
+    }
+    let sql = "INSERT OR IGNORE INTO spent (token, until) VALUES (?, ?)";
+    let spent = transaction.prepare_cached(sql)?.execute((token.as_bytes(), until))?;
+    prune_expired(transaction, now)?;
+    Ok(if spent == 1 { NonceUse::Fresh } else { NonceUse::Replayed })
 }
 
 /// The latest expiry among the tokens pruned so far.

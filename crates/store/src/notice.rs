@@ -31,6 +31,11 @@ pub enum Notice<'a> {
         /// Why the lines cannot be appended.
         why: &'a Message,
     },
+    /// The copy of a shared library may be behind it.
+    Behind {
+        /// Why the changes of other nodes cannot be applied.
+        why: &'a Message,
+    },
     /// An audit line is lost: it could neither be appended nor stored.
     Lost {
         /// The action that should have been recorded.
@@ -65,6 +70,7 @@ impl Localize for Notice<'_> {
             Self::StillDelayed { why } => {
                 message!("lines of earlier changes are queued and not in the audit log yet: {why}", why)
             }
+            Self::Behind { why } => message!("the changes of other nodes cannot be applied yet: {why}", why),
             Self::Lost { action, why } => message!("`{action}` is not recorded in the audit log: {why}", action, why),
             Self::Unrecorded { why } => message!("this run is not recorded: {why}", why),
             Self::Unflushed { why } => {

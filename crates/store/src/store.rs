@@ -4,10 +4,12 @@
 //! one database and do not name the store.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use toolcell_tool::SpaceName;
 
+use crate::apply::apply_change;
 use crate::approvals::Approvals;
 use crate::audit::{Audit, AuditEvent};
 use crate::audited_change::AuditedChange;
@@ -15,6 +17,7 @@ use crate::bundle::Bundles;
 use crate::catalog::Catalog;
 use crate::changes::Changes;
 use crate::credentials::ServerCredentials;
+use crate::db::replica::ReplicationStatus;
 use crate::db::{Db, Settings};
 use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
 use crate::error::Fault;
@@ -22,10 +25,16 @@ use crate::kv::{self, Kv, KvSpace};
 use crate::labels::Labels;
 use crate::maintenance::Maintenance;
 use crate::nonces::Nonces;
+use crate::replication::HistoryKey;
 use crate::runs::{RunState, Runs};
 use crate::store_key::LazyStoreKey;
 use crate::suspended::Suspended;
 use crate::trusted_definitions::TrustedDefinitions;
+
+/// How long [`Store::follow`] waits for another process that changes the store.
+const FOLLOW_PATIENCE: Duration = Duration::from_secs(1);
+/// The context string of key derivation from the secret of a library, for domain separation.
+const LIBRARY_KEYS: &str = "toolcell 2026-12 keys of a library";
 
 /// A store of tools. Threads share one value; several processes may open the same directory.
 ///
@@ -72,7 +81,7 @@ impl Store {
     }
 
     fn open_directory(directory: Directory, settings: &Settings) -> Result<Self, OpenError> {
-        let db = Db::open(directory, settings)?;
+        let db = Db::open(directory, settings, apply_change)?;
         Ok(Self { db, runs: RunState::default(), key: LazyStoreKey::default() })
     }
 
@@ -94,6 +103,48 @@ impl Store {
     /// `store-read-only`, and `disk-failed` with the error of the system.
     pub fn check_writable(&self) -> Result<(), Fault> {
         self.db.directory.probe_write()
+    }
+
+    /// Applies what other nodes changed in the shared library, and returns the number of their changes. A store of its own has
+    /// none. While another process changes the store, it waits for a second.
+    ///
+    /// # Errors
+    /// `store-busy`, `shared-unreachable`, `shared-invalid`, or another [`Fault`]. The changes before the failure are applied.
+    pub fn follow(&self) -> Result<u64, Fault> {
+        self.db.follow_within(FOLLOW_PATIENCE)
+    }
+
+    /// Checks that what this store knows of its shared library is not older than [`Replication::offline_limit`](crate::Replication). A
+    /// store of its own is always right.
+    ///
+    /// # Errors
+    /// `shared-unreachable`, `shared-invalid`, or another [`Fault`].
+    pub fn check_view(&self) -> Result<(), Fault> {
+        self.db.check_view()
+    }
+
+    /// The library that the store is a copy of; `None` for a store of its own.
+    #[must_use]
+    pub fn library(&self) -> Option<HistoryKey> {
+        self.db.library()
+    }
+
+    /// Notes that the history of the shared library had this many entries at a time, as [`Histories::lengths`](crate::Histories::lengths)
+    /// told, and returns whether they are all applied; if not, [`follow`](Self::follow) applies them. With many stores, this is cheaper than
+    /// to follow with each.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn confirm_length(&self, length: u64, at: Instant) -> Result<bool, Fault> {
+        self.db.confirm_length(length, at)
+    }
+
+    /// How far the store has followed the shared library that it is a copy of; `None` for a store of its own.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn replication_status(&self) -> Result<Option<ReplicationStatus>, Fault> {
+        self.db.replication_status()
     }
 
     /// The tools, by name and by identifier.
@@ -229,7 +280,8 @@ impl Store {
 
     /// Derives a key for a purpose. It is the same in all processes and after every restart.
     ///
-    /// The store key is generated on first use. A rebuild of a damaged index by `fsck` replaces it.
+    /// The store key is generated on first use. A rebuild of a damaged index by `fsck` replaces it. The copy of a shared library
+    /// derives from the library's secret instead, so the key is the same on all nodes.
     ///
     /// # Errors
     /// `store-read-only` if there is no key yet and none can be written, or another [`Fault`].
@@ -246,6 +298,9 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn derive_key(&self, purpose: &str) -> Result<[u8; 32], Fault> {
+        if let Some(replication) = &self.db.settings.replication {
+            return Ok(replication.derive_key(LIBRARY_KEYS, purpose));
+        }
         self.key.derive(&self.db.directory, purpose)
     }
 }

@@ -3,13 +3,16 @@
 //! Invariant: of all processes that take a suspended run, exactly one gets it, and the row is gone
 //! afterwards. The store does not interpret the bytes of a run: the caller encrypts them.
 
+use data_encoding::BASE64;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use toolcell_tool::ToolId;
 
 use crate::db::Db;
 use crate::db::sql::read_time;
+use crate::db::transaction::WriteError;
 use crate::error::{Fault, impl_maybe_fault};
+use crate::replication::change::Change;
 use crate::runs::RunId;
 
 /// The maximum size of a suspended run, in bytes.
@@ -66,7 +69,7 @@ impl<'a> Suspended<'a> {
     ///
     /// # Errors
     /// `too-large-to-sleep`, `store-read-only`, or another [`Fault`]. The run is not suspended
-    /// then.
+    /// then. `shared-unknown`: it may be, and is found by [`all`](Self::all) if it is.
     ///
     /// # Examples
     /// ```
@@ -95,13 +98,21 @@ impl<'a> Suspended<'a> {
         if bytes > SUSPENDED_LIMIT {
             return Err(SuspendError::TooLarge { bytes });
         }
-        Ok(self.db.write(|transaction| {
-            let sql = "INSERT OR REPLACE INTO sleeping (run, tool, caller, at, bound, blob) VALUES (?, ?, ?, ?, ?, ?)";
-            let at = run.suspended_at.as_millisecond();
-            let row = (run.run.to_bytes(), run.tool.as_bytes(), &run.caller, at, &run.binding, &run.blob);
-            transaction.prepare_cached(sql)?.execute(row)?;
-            Ok::<_, Fault>(())
-        })?)
+        let written = self.db.replicate(
+            self.db.settings.durability,
+            |transaction| Ok(insert_suspended(transaction, run)?),
+            |()| {
+                Some(Change::Suspend {
+                    run: run.run.to_string(),
+                    tool: run.tool,
+                    caller: run.caller.clone(),
+                    at: run.suspended_at,
+                    binding: run.binding.clone(),
+                    state: BASE64.encode(&run.blob),
+                })
+            },
+        );
+        written.map_err(|unwritten: WriteError<Fault>| unwritten.error.into())
     }
 
     /// Returns the suspended run with this identifier, if it exists.
@@ -121,10 +132,15 @@ impl<'a> Suspended<'a> {
     /// # Errors
     /// `store-read-only`, or another [`Fault`]. No caller gets the run then.
     pub fn take(&self, run: &SuspendedRow) -> Result<bool, Fault> {
-        self.db.write(|transaction| {
-            let sql = "DELETE FROM sleeping WHERE run = ? AND blob = ?";
-            Ok(transaction.prepare_cached(sql)?.execute((run.run.to_bytes(), &run.blob))? == 1)
-        })
+        let taken = self.db.replicate(
+            self.db.settings.durability,
+            |transaction| {
+                let sql = "DELETE FROM sleeping WHERE run = ? AND blob = ?";
+                Ok(transaction.prepare_cached(sql)?.execute((run.run.to_bytes(), &run.blob))? == 1)
+            },
+            |is_taken| is_taken.then(|| Change::TakeSuspended { run: run.run.to_string() }),
+        );
+        taken.map_err(|unwritten: WriteError<Fault>| unwritten.error)
     }
 
     /// All suspended runs, longest suspended first.
@@ -137,6 +153,19 @@ impl<'a> Suspended<'a> {
             Ok(transaction.prepare_cached(sql)?.query_map([], suspended_from_row)?.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// Stores a suspended run.
+pub(crate) fn insert_suspended(transaction: &Connection, run: &SuspendedRow) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO sleeping (run, tool, caller, at, bound, blob) VALUES (?, ?, ?, ?, ?, ?)";
+    let at = run.suspended_at.as_millisecond();
+    let row = (run.run.to_bytes(), run.tool.as_bytes(), &run.caller, at, &run.binding, &run.blob);
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Deletes a suspended run that another node took.
+pub(crate) fn delete_suspended(transaction: &Connection, run: RunId) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM sleeping WHERE run = ?")?.execute([run.to_bytes()]).map(|_| ())
 }
 
 fn suspended_from_row(row: &Row<'_>) -> rusqlite::Result<SuspendedRow> {

@@ -4,12 +4,13 @@
 
 use blake3::Hash;
 use jiff::Timestamp;
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::ServerName;
 
 use crate::audit::AuditEvent;
 use crate::db::Db;
 use crate::error::Fault;
+use crate::replication::change::{Change, SharedDefinition, SharedHash};
 
 /// A definition that a person trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,18 +91,34 @@ impl<'a> TrustedDefinitions<'a> {
     ) -> Result<(), Fault> {
         self.db.commit_change(
             Some(attempt),
-            |transaction, _| {
-                let sql = "DELETE FROM server_tool WHERE server = ?";
-                transaction.prepare_cached(sql)?.execute([server.as_str()])?;
-                let sql = "INSERT INTO server_tool (server, tool, digest, form, by, at) VALUES (?, ?, ?, ?, ?, ?)";
-                let mut statement = transaction.prepare_cached(sql)?;
-                for TrustedDefinition { tool, digest, form } in tools {
-                    statement.execute((server.as_str(), tool, digest.as_bytes(), form, by, at.as_millisecond()))?;
-                }
-                Ok::<_, Fault>(Some(()))
+            |transaction, _| Ok::<_, Fault>(Some(replace_definitions(transaction, server.as_str(), tools, by, at)?)),
+            |()| {
+                let shared = |known: &TrustedDefinition| {
+                    let (tool, form) = (known.tool.clone(), known.form.clone());
+                    SharedDefinition { tool, digest: SharedHash(known.digest), form }
+                };
+                let (server, tools) = (server.to_string(), tools.iter().map(shared).collect());
+                Change::Trust { server, tools, by: by.to_owned(), at }
             },
             |_, _| (),
         )?;
         Ok(())
     }
+}
+
+/// Replaces the trusted definitions of a server.
+pub(crate) fn replace_definitions(
+    transaction: &Connection,
+    server: &str,
+    tools: &[TrustedDefinition],
+    by: &str,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM server_tool WHERE server = ?")?.execute([server])?;
+    let sql = "INSERT INTO server_tool (server, tool, digest, form, by, at) VALUES (?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for TrustedDefinition { tool, digest, form } in tools {
+        statement.execute((server, tool, digest.as_bytes(), form, by, at.as_millisecond()))?;
+    }
+    Ok(())
 }

@@ -116,6 +116,15 @@ impl Default for ToolboxConfig {
     }
 }
 
+impl ToolboxConfig {
+    /// Returns the settings of a store under the policy, for a host that opens the store itself.
+    #[must_use]
+    pub fn store_settings(&self) -> Settings {
+        let audit = AuditConfig { contents: self.policy.contents(), ..AuditConfig::default() };
+        Settings { tool_limit: Some(self.policy.tools_limit()), audit, ..Settings::default() }
+    }
+}
+
 /// Creates, runs, lists and deletes tools.
 pub struct Toolbox {
     parts: Parts,
@@ -190,7 +199,7 @@ impl Toolbox {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::with_store(Store::open(path, &store_settings(&config.policy))?, config)
+        Self::with_store(Store::open(path, &config.store_settings())?, config)
     }
 
     /// Opens a toolbox with the store in an existing directory.
@@ -198,7 +207,7 @@ impl Toolbox {
     /// # Errors
     /// As [`Store::open_existing`] and [`Toolbox::new`].
     pub fn open_existing(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::with_store(Store::open_existing(path, &store_settings(&config.policy))?, config)
+        Self::with_store(Store::open_existing(path, &config.store_settings())?, config)
     }
 
     /// Creates a toolbox with an open store. The store keeps the tool limit and the audit settings
@@ -237,7 +246,7 @@ impl Toolbox {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sibling(&self, path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        self.sibling_with_store(Store::open(path, &store_settings(&config.policy))?, config)
+        self.sibling_with_store(Store::open(path, &config.store_settings())?, config)
     }
 
     /// Opens a sibling toolbox with an open store, as [`Toolbox::with_store`].
@@ -1347,12 +1356,6 @@ fn attach_store(parts: Parts) -> Result<Toolbox, ToolboxError> {
         toolcell_store::emit_notice(&Notice::Unclosed { why: &error.localize() });
     }
     Ok(Toolbox { parts })
-}
-
-/// Returns the store settings of a policy.
-fn store_settings(policy: &Policy) -> Settings {
-    let audit = AuditConfig { contents: policy.contents(), ..AuditConfig::default() };
-    Settings { tool_limit: Some(policy.tools_limit()), audit, ..Settings::default() }
 }
 
 #[cfg(test)]

@@ -320,7 +320,7 @@ fn drafts_are_recorded_where_there_is_a_store_and_none_is_made_for_them() {
     let lines = place.on(&["audit", "--action", "exec"]).out;
     assert_eq!(lines.lines().count(), 2, "{lines}");
     // A run that cannot be recorded is refused, unless the user's policy allows it.
-    fs::write(place.path("store/toolcell-store"), "toolcell store, format 10\n").unwrap();
+    fs::write(place.path("store/toolcell-store"), "toolcell store, format 11\n").unwrap();
     assert_eq!(place.on(&["exec", &place.text("twice.js"), "--json"]).json()["error"]["code"], "store-newer");
     fs::write(place.path("user.toml"), "[audit]\nrequired = false\n").unwrap();
     assert_output(&place.exec(), 0, "42\n", "");

@@ -242,9 +242,9 @@ fn doctor_looks_at_the_store_as_well() {
     let answer = on(&fixture, &["doctor", "--image", "bounded", "--json"]).json();
     assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
 
-    fs::write(fixture.path().join("toolcell-store"), "toolcell store, format 10\n").unwrap();
+    fs::write(fixture.path().join("toolcell-store"), "toolcell store, format 11\n").unwrap();
     let done = doctor(&fixture);
-    assert!(done.status == 6 && done.out.contains("it has format 10, this version reads format 9"), "{}", done.out);
+    assert!(done.status == 6 && done.out.contains("it has format 11, this version reads format 10"), "{}", done.out);
     fs::write(fixture.path().join("toolcell-store"), "a shopping list\n").unwrap();
     assert_eq!(doctor(&fixture).status, 6);
 

@@ -147,13 +147,13 @@ fn a_store_of_a_newer_version_is_refused_by_name() {
         let error = Store::open(store, &Settings::default()).err().unwrap();
         assert_eq!(error.code(), "store-newer", "{error}");
         let message = error.to_string();
-        assert!(message.contains("format 10") && message.contains("format 9"), "{message}");
+        assert!(message.contains("format 11") && message.contains("format 10"), "{message}");
     };
     let store = start.copy_to_temp();
-    std::fs::write(store.path().join("toolcell-store"), "toolcell store, format 10\n").unwrap();
+    std::fs::write(store.path().join("toolcell-store"), "toolcell store, format 11\n").unwrap();
     refused(store.path());
     let store = start.copy_to_temp();
-    renumber(store.path(), 10);
+    renumber(store.path(), 11);
     refused(store.path());
 }
 
@@ -161,7 +161,7 @@ fn a_store_of_a_newer_version_is_refused_by_name() {
 fn a_store_of_a_newer_version_is_not_even_read() {
     let start = StoreSnapshot::after_orders(SyncMode::Synced, &script());
     let store = start.copy_to_temp();
-    renumber(store.path(), 10);
+    renumber(store.path(), 11);
     let [seen, ..] = in_a_locked_copy(store.path());
     assert_eq!(seen.code(), Some("store-newer"), "{seen:?}");
 }

@@ -51,7 +51,9 @@ fn the_sandbox_is_entered_in_one_place() {
     for words in ["sandbox.call", "jail.call"] {
         assert!(sources_with(words).is_empty(), "{words}");
     }
-    assert_eq!(sources_with(".prepare("), both);
+    let prepared = sources_with(".prepare(").into_iter().filter(|source| !source.starts_with("crates/cluster"));
+    // Statements of a database are prepared, too.
+    assert_eq!(prepared.collect::<Vec<_>>(), both);
     assert_eq!(sources_with("Sandbox::new("), both[..1]);
     assert_eq!(sources_with("Jail::new("), both[..1]);
     assert_eq!(sources_with("SandboxBackend::new("), of(&["execution/runtime.rs"]));

@@ -41,7 +41,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         msgid!("Keep and clean up"),
         &["delete", "undelete", "rollback", "deprecate", "retire", "ledger", "export", "import", "audit", "fsck", "gc"],
     ),
-    (msgid!("Serve"), &["mcp", "ui", "adapter", "batch"]),
+    (msgid!("Serve"), &["mcp", "node", "ui", "adapter", "batch"]),
     (msgid!("This program"), &["doctor", "types", "schema", "completions", "man", "help"]),
 ];
 

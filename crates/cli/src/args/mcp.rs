@@ -70,6 +70,11 @@ pub(crate) struct McpServeArgs {
     #[arg(long, value_name = "N")]
     pub(crate) share: Option<NonZeroUsize>,
 
+    /// Seconds to go on answering after SIGTERM, for load balancers to see at /readyz that the server is about to end [default: 0; of a
+    /// node 5]
+    #[arg(long, value_name = "SECONDS", requires = "http")]
+    pub(crate) drain: Option<u64>,
+
     /// Seconds to let calls in progress finish on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) grace: u64,

@@ -10,6 +10,7 @@ use crate::args::GcArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::library;
 use crate::render::progress::with_progress;
 use crate::render::store::format_bytes;
 
@@ -36,7 +37,9 @@ struct CollectedName {
 }
 
 pub(crate) fn run(args: &GcArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let store = Store::open_existing(context.store_dir()?, &Settings::default())?;
+    let dir = context.store_dir()?;
+    let store = Store::open_existing(dir, &Settings { replication: library::attach(dir)?, ..Settings::default() })?;
+    store.follow()?;
     let Context { ref mut streams, format, lang, .. } = *context;
     let now = now();
     // If the age reaches before the calendar's start, nothing is collected.

@@ -5,6 +5,7 @@
 
 pub(crate) mod config;
 mod pages;
+mod presence;
 mod toolboxes;
 
 use std::io::IsTerminal as _;
@@ -12,16 +13,17 @@ use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use toolcell::{ProtectedPath, SandboxConfig};
+use toolcell::{GUEST_DIGEST, ProtectedPath, SandboxConfig};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message, msgid, tr};
-use toolcell_mcp::http::{HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
+use toolcell_mcp::http::{HealthHooks, HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
 
+use self::presence::Presence;
 use self::toolboxes::Toolboxes;
 use crate::args::McpServeArgs;
 use crate::context::Context;
@@ -30,6 +32,8 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
 use crate::interrupt::set_handles_interrupts;
+use crate::library::NodeLibrary;
+use crate::node_report::NodeSetup;
 use crate::toolbox;
 
 /// Maximum size of the token file, in bytes.
@@ -38,12 +42,19 @@ const MAX_TOKENS_BYTES: u64 = 1 << 20;
 /// of all shares.
 const SLOT_RANGE: (usize, usize) = (8, 64);
 const SPARE_SLOTS: usize = 2;
+/// How long a node answers after SIGTERM by default, in seconds: as long as load balancers usually take to see that it is not ready.
+const NODE_DRAIN_SECONDS: u64 = 5;
 /// The environment variable with the token of a single-token server.
 const TOKEN_VARIABLE: &str = "TOOLCELL_MCP_TOKEN";
 /// The environment variable with the token for the metrics endpoint.
 const METRICS_TOKEN_VARIABLE: &str = "TOOLCELL_METRICS_TOKEN";
 
-pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+/// Serves. A node serves the shared library that is given.
+pub(crate) fn run(
+    args: &McpServeArgs,
+    library: Option<NodeLibrary>,
+    context: &mut Context<'_>,
+) -> Result<Exit, CliError> {
     set_handles_interrupts();
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let token = args.http.as_ref().map_or(Ok(None), |_| environment::token(TOKEN_VARIABLE))?;
@@ -58,8 +69,16 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
         policy_files: policy_files(context)?,
         ..share_settings(args, &bearers)
     };
+    let setup = library.as_ref().map(|_| node_setup(&settings.policy_files)).transpose()?;
+    let drain = args.drain.unwrap_or(if library.is_some() { NODE_DRAIN_SECONDS } else { 0 });
     let slots = slot_count(&settings, &bearers) + if args.ui { toolcell_ui::MAX_RUNS } else { 0 };
-    let toolboxes = open_toolboxes(args, slots, context)?;
+    let filter = environment::text("TOOLCELL_LOG")?.filter(|filter| !filter.is_empty());
+    let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
+    let telemetry = telemetry::install(&filter, trace_export(variable))
+        .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
+    let shared_rates = library.as_ref().map(NodeLibrary::rates);
+    let toolboxes = open_toolboxes(args, slots, library, context)?;
+    let [followed, asked, degraded, measured] = [(); 4].map(|()| Arc::clone(&toolboxes));
     let (pages, opened) = match address.filter(|_| args.ui) {
         Some(address) => {
             pages::build(address, &bearers, &toolboxes, context.lang).map(|(pages, way)| (Some(pages), Some(way)))?
@@ -67,10 +86,9 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
         None => (None, None),
     };
     let server = Server::new(settings, move |principal| Ok(toolboxes.open(principal)?));
-    let filter = environment::text("TOOLCELL_LOG")?.filter(|filter| !filter.is_empty());
-    let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
-    let telemetry = telemetry::install(&filter, trace_export(variable))
-        .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
+    let bound = Arc::new(OnceLock::new());
+    let presence = setup.map(|setup| Presence::new(setup, Arc::clone(&bound), server.calls().clone()));
+    let follower = presence.and_then(|presence| followed.follow_library(presence));
     let grace = Duration::from_secs(args.grace);
     match address {
         None => {
@@ -88,13 +106,21 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
                 allowed_hosts: args.allow_host.clone(),
                 allowed_origins: args.allow_origin.clone(),
                 requests_per_minute: args.rate,
+                shared_rates,
+                drain: Duration::from_secs(drain),
                 shutdown_grace: grace,
                 pages,
+                health: HealthHooks::default()
+                    .with_ready(move || asked.check_libraries())
+                    .with_degraded(move || degraded.describe_degraded())
+                    .with_metrics(move || measured.render_metrics()),
                 ..HttpConfig::default()
             };
             let lang = context.lang;
             // If the write fails, the server runs all the same.
             let print_address = |address: SocketAddr| {
+                // It is told once.
+                let _ = bound.set(address);
                 let text = tr!(lang, "listening on {url}", url = format!("http://{address}/mcp"));
                 drop(writeln!(context.streams.errors, "{text}"));
                 if let Some(way) = opened {
@@ -105,6 +131,7 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
                 .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
         }
     }
+    drop(follower);
     drop(telemetry);
     Ok(Exit::Done)
 }
@@ -121,7 +148,12 @@ fn trace_export(variable: impl Fn(&str) -> Option<String>) -> Export {
 }
 
 /// Opens the store in the directory itself. Those of principals are opened when they are first asked for.
-fn open_toolboxes(args: &McpServeArgs, slots: usize, context: &Context<'_>) -> Result<Arc<Toolboxes>, CliError> {
+fn open_toolboxes(
+    args: &McpServeArgs,
+    slots: usize,
+    library: Option<NodeLibrary>,
+    context: &Context<'_>,
+) -> Result<Arc<Toolboxes>, CliError> {
     let dir = context.store_dir()?;
     let sandbox = SandboxConfig { slots, ..args.sandbox.config()? };
     let mut config = toolbox::build_config(sandbox, context.policy()?)?;
@@ -130,7 +162,7 @@ fn open_toolboxes(args: &McpServeArgs, slots: usize, context: &Context<'_>) -> R
     config.protected.push(ProtectedPath::hidden(msgid!("the stores"), dir));
     config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden(msgid!("the token file"), path)));
     // Fail at startup, not at the first request.
-    Ok(Arc::new(Toolboxes::open_local(dir, config)?))
+    Ok(Arc::new(Toolboxes::open_local(dir, config, library)?))
 }
 
 /// Returns the paths of the policy files.
@@ -138,6 +170,21 @@ fn policy_files(context: &Context<'_>) -> Result<Vec<PathBuf>, CliError> {
     let policy = context.policy()?;
     let cwd = std::env::current_dir()?;
     Ok(policy.user.iter().chain(&policy.project).map(|file| cwd.join(file.path())).collect())
+}
+
+/// Returns what should be the same on all nodes.
+fn node_setup(policy_files: &[PathBuf]) -> Result<NodeSetup, CliError> {
+    let mut policy = blake3::Hasher::new();
+    for path in policy_files {
+        let failed = |error| CliError::File { path: path.display().to_string(), error };
+        let text = std::fs::read(path).map_err(failed)?;
+        policy.update(&(text.len() as u64).to_le_bytes()).update(&text);
+    }
+    Ok(NodeSetup {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        guest: GUEST_DIGEST.to_owned(),
+        policy: policy.finalize().to_hex().to_string(),
+    })
 }
 
 /// Returns the paths of this machine that answers to clients must not contain.

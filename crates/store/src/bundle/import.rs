@@ -19,6 +19,7 @@ use crate::catalog::history::{IsLost, new_tool_version};
 use crate::catalog::status::demote;
 use crate::catalog::{FindError, HistoryError, NewTool, OnConflict, ToolRef};
 use crate::error::{Fault, impl_maybe_fault};
+use crate::replication::change::Change;
 use crate::version::Scores;
 
 use super::Bundles;
@@ -267,6 +268,8 @@ impl Bundles<'_> {
         at: Timestamp,
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<ImportReport, ImportError> {
+        // What other nodes did to the names decides, too.
+        self.db.follow()?;
         let mut taken = Vec::new();
         let mut judged = Vec::new();
         let mut imported = ImportReport::default();
@@ -313,13 +316,20 @@ impl Bundles<'_> {
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<(), ImportError> {
         self.db.directory.check_writable()?;
+        let sent = RefCell::new(HashSet::new());
         for step in chapters.iter().flat_map(|chapter| &chapter.steps) {
             self.catalog.release_lost_tool(step.spec.id())?;
             let source = step.spec.source().as_bytes();
-            self.db.ensure_object(blake3::hash(source), source)?;
+            let hash = blake3::hash(source);
+            self.db.ensure_object(hash, source)?;
+            self.db.share_objects([(hash, source)].into_iter())?;
+            sent.borrow_mut().insert(hash);
         }
         let files = RefCell::new(VersionFiles::default());
+        let shared = RefCell::new(Vec::new());
         let work = |transaction: &Connection, attempt: &mut AuditEvent<'_>| {
+            *files.borrow_mut() = VersionFiles::default();
+            shared.borrow_mut().clear();
             for NameImport { steps, is_replacement: replaces } in chapters {
                 for (number, step) in steps.iter().enumerate() {
                     // Only the first version of a name that was free can conflict, with a
@@ -330,7 +340,7 @@ impl Bundles<'_> {
                     let version = new_tool_version(step, before.as_ref(), when_taken, IsLost::No)?;
                     let source = step.spec.source().as_bytes();
                     let source = Some((blake3::hash(source), source));
-                    self.catalog.write_version(
+                    let commit = self.catalog.write_version(
                         transaction,
                         step.spec.name(),
                         before.as_ref(),
@@ -338,12 +348,19 @@ impl Bundles<'_> {
                         source,
                         &mut files.borrow_mut(),
                     )?;
+                    shared.borrow_mut().push(self.catalog.share_imported(
+                        &commit,
+                        &version,
+                        source,
+                        &mut sent.borrow_mut(),
+                    )?);
                 }
             }
             attempt.details.count = Some(chapters.len() as u64);
             Ok::<_, ImportError>(Some(()))
         };
-        self.db.commit_change(attempt, work, |turn, taken| {
+        let describe = |(): &()| Change::Versions { versions: shared.borrow().iter().flatten().cloned().collect() };
+        self.db.commit_change(attempt, work, describe, |turn, taken| {
             self.catalog.finish_version_files(turn, &files.borrow(), taken);
         })?;
         self.db.sync_objects_if_many();

@@ -8,9 +8,11 @@
 //! The bytes of the objects are also part of the transaction, until their files are synced. So a
 //! durable commit costs one sync instead of five, and a commit survives a kill before the file of
 //! its version is written: the next read of the version creates the file. Without syncs, the bytes
-//! are in the files alone, and the version is written within the transaction.
+//! are in the files alone, and the version is written within the transaction. In the copy of a shared
+//! library, other nodes have the bytes, too.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use blake3::Hash;
 use rusqlite::{Connection, OptionalExtension as _};
@@ -26,6 +28,7 @@ use crate::db::transaction::{CommitState, WriteError};
 use crate::durability::Durability;
 use crate::entry::{by_id, join_tags, score_to_stored};
 use crate::error::Fault;
+use crate::replication::change::{Change, NewVersion, SharedHash};
 use crate::version::{Version, VersionEvent};
 
 use super::error::HistoryError;
@@ -82,10 +85,13 @@ impl Catalog<'_> {
             if let Some((hash, bytes)) = source {
                 self.db.ensure_object(hash, bytes)?;
             }
+            let (hash, bytes) = encode(&version)?;
+            self.db.share_objects(source.into_iter().chain([(hash, &*bytes)]))?;
             let files = RefCell::new(VersionFiles::default());
             let taken = self.db.commit_change(
                 attempt.clone(),
                 |transaction, attempt| {
+                    *files.borrow_mut() = VersionFiles::default();
                     let now = latest_version(transaction, &folded).map_err(Fault::from)?;
                     if now.map(|head| head.hash) != before.as_ref().map(|head| head.hash) {
                         return Ok::<_, HistoryError>(None);
@@ -103,11 +109,13 @@ impl Catalog<'_> {
                     if matches!(version.event, VersionEvent::Created | VersionEvent::Replaced) {
                         attempt.details.replaced = replaced.filter(|replaced| *replaced != step.id);
                     }
-                    Ok(Some(step))
+                    let shared = shared_version(&step, &version, hash, false)?;
+                    Ok(Some((step, shared)))
                 },
+                |(_, shared)| Change::Versions { versions: vec![shared.clone()] },
                 |turn, taken| self.finish_version_files(turn, &files.borrow(), taken),
             )?;
-            if let Some(step) = taken {
+            if let Some((step, _)) = taken {
                 self.db.sync_objects_if_many();
                 return Ok(step);
             }
@@ -124,10 +132,7 @@ impl Catalog<'_> {
         source: Option<(Hash, &[u8])>,
         files: &mut VersionFiles,
     ) -> Result<VersionCommit, HistoryError> {
-        let bytes = version
-            .to_bytes()
-            .map_err(|reason| Fault::Disk { path: message!("a version"), source: std::io::Error::other(reason) })?;
-        let hash = blake3::hash(&bytes);
+        let (hash, bytes) = encode(version)?;
         let adds_one = before.is_none_or(|head| !head.current);
         if adds_one && version.event != VersionEvent::Deleted {
             self.check_tool_limit(transaction)?;
@@ -142,11 +147,12 @@ impl Catalog<'_> {
         self.db.buffer_object_bytes(transaction, hash, &bytes).map_err(Fault::from)?;
         if !self.db.objects.exists(hash) {
             match self.db.settings.durability {
-                Durability::Synced => files.to_write.push((hash, bytes)),
-                Durability::Unsynced => {
+                Durability::Unsynced if !self.db.is_node() => {
                     files.written_early.push(hash);
                     self.db.objects.write(hash, &bytes)?;
                 }
+                // The index or the shared library has the bytes meanwhile.
+                _ => files.to_write.push((hash, bytes)),
             }
         }
         let number = before.map_or(1, |head| head.number + 1);
@@ -191,6 +197,28 @@ impl Catalog<'_> {
         }
     }
 
+    /// Stores the objects of an imported version where other nodes find them, but for those that were `sent`, and returns what they are
+    /// told of it; `None` in a store of its own.
+    pub(crate) fn share_imported(
+        &self,
+        commit: &VersionCommit,
+        version: &Version,
+        source: Option<(Hash, &[u8])>,
+        sent: &mut HashSet<Hash>,
+    ) -> Result<Option<NewVersion>, Fault> {
+        if !self.db.is_node() {
+            return Ok(None);
+        }
+        let (hash, bytes) = encode(version)?;
+        for (hash, bytes) in source.into_iter().chain([(hash, &*bytes)]) {
+            if !sent.contains(&hash) {
+                self.db.share_objects([(hash, bytes)].into_iter())?;
+                sent.insert(hash);
+            }
+        }
+        Ok(Some(shared_version(commit, version, hash, true)?))
+    }
+
     fn check_tool_limit(&self, transaction: &Connection) -> Result<(), HistoryError> {
         let Some(limit) = self.db.settings.tool_limit else { return Ok(()) };
         let sql = "SELECT count(*) FROM (SELECT 1 FROM tool WHERE current = 1 LIMIT ?)";
@@ -198,6 +226,26 @@ impl Catalog<'_> {
         let count: u64 = statement.query_row([limit], |row| row.get(0)).map_err(Fault::from)?;
         if count >= limit { Err(HistoryError::Limit { limit }) } else { Ok(()) }
     }
+}
+
+/// The object of a version, with its hash.
+fn encode(version: &Version) -> Result<(Hash, Vec<u8>), Fault> {
+    let bytes = version
+        .to_bytes()
+        .map_err(|reason| Fault::Disk { path: message!("a version"), source: std::io::Error::other(reason) })?;
+    Ok((blake3::hash(&bytes), bytes))
+}
+
+/// The version as other nodes are told of it.
+fn shared_version(commit: &VersionCommit, version: &Version, hash: Hash, demotes: bool) -> Result<NewVersion, Fault> {
+    let source = version.code_hash().map_err(|reason| Fault::object(hash, reason))?;
+    Ok(NewVersion {
+        folded: commit.name.case_folded(),
+        number: commit.number,
+        version: SharedHash(hash),
+        source: SharedHash(source),
+        demotes,
+    })
 }
 
 /// The latest version in the history of a name.

@@ -11,6 +11,7 @@ use crate::audit::{AuditEvent, StatusChange};
 use crate::db::generation;
 use crate::entry::{Entry, by_id, by_name};
 use crate::error::{Fault, impl_maybe_fault};
+use crate::replication::change::Change;
 
 use super::Catalog;
 use super::error::FindError;
@@ -101,19 +102,13 @@ impl Catalog<'_> {
             if let Some(successor) = successor {
                 check_successor(transaction, &tool, known(successor)?)?;
             }
-            let sql = "UPDATE tool SET status = 'deprecated' WHERE num = ?";
-            transaction.prepare_cached(sql)?.execute([tool.num])?;
-            clear_successor(transaction, tool.num)?;
-            generation::bump(transaction)?;
-            if let Some(successor) = successor {
-                let sql = "INSERT INTO successor (tool, successor) VALUES (?, ?)";
-                transaction.prepare_cached(sql)?.execute((tool.num, successor.as_bytes()))?;
-            }
+            write_deprecation(transaction, tool.num, successor)?;
             attempt.details.status = Some(StatusChange { from, to: Status::Deprecated });
             attempt.details.successor = successor;
             Ok(Some(from))
         };
-        let made = self.db.commit_change(attempt, work, |_, _| ())?;
+        let describe = |_: &Status| Change::Deprecate { tool: id, successor };
+        let made = self.db.commit_change(attempt, work, describe, |_, _| ())?;
         Ok(made.unwrap_or(Status::Deprecated))
     }
 
@@ -133,6 +128,18 @@ impl Catalog<'_> {
             Ok(last.filter(is_in_use))
         })
     }
+}
+
+/// Deprecates a tool.
+pub(crate) fn write_deprecation(transaction: &Connection, num: i64, successor: Option<ToolId>) -> rusqlite::Result<()> {
+    transaction.prepare_cached("UPDATE tool SET status = 'deprecated' WHERE num = ?")?.execute([num])?;
+    clear_successor(transaction, num)?;
+    generation::bump(transaction)?;
+    if let Some(successor) = successor {
+        let sql = "INSERT INTO successor (tool, successor) VALUES (?, ?)";
+        transaction.prepare_cached(sql)?.execute((num, successor.as_bytes()))?;
+    }
+    Ok(())
 }
 
 fn unknown_tool(id: ToolId) -> DeprecationError {

@@ -76,6 +76,8 @@ impl Catalog<'_> {
         when_taken: OnConflict,
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<VersionCommit, HistoryError> {
+        // What another node did to the name decides, too.
+        self.db.follow()?;
         let spec = registration.spec;
         let source = spec.source().as_bytes();
         let lost = self.release_lost_tool(spec.id())?;
@@ -88,6 +90,8 @@ impl Catalog<'_> {
     /// whether they were.
     pub(crate) fn release_lost_tool(&self, id: ToolId) -> Result<IsLost, Fault> {
         match self.find_lost(id)? {
+            // The history of a copy is what its entries say.
+            Some(_) if self.db.is_copy() => Ok(IsLost::Yes),
             Some(lost) => self.release_lost_entry(&lost).map(|()| IsLost::Yes),
             None => Ok(IsLost::No),
         }
@@ -133,6 +137,7 @@ impl Catalog<'_> {
         at: Timestamp,
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<VersionCommit, HistoryError> {
+        self.db.follow()?;
         let entry = self.find(reference)?;
         self.db.with_reserve(|| {
             self.commit_version(&entry.name, None, attempt.clone(), |head| match head {
@@ -159,6 +164,7 @@ impl Catalog<'_> {
         at: Timestamp,
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<VersionCommit, HistoryError> {
+        self.db.follow()?;
         let (name, id) = match reference {
             ToolRef::Name(name) => (name.clone(), None),
             ToolRef::Id(prefix) => {
@@ -190,6 +196,7 @@ impl Catalog<'_> {
         at: Timestamp,
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<VersionCommit, HistoryError> {
+        self.db.follow()?;
         let past = self.db.index.read(|transaction| {
             let sql = "SELECT hash FROM version WHERE folded = ? AND number = ? AND event <> 'deleted'";
             let mut statement = transaction.prepare_cached(sql)?;

@@ -60,6 +60,17 @@ impl Catalog<'_> {
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`
     pub fn find_for_run(&self, reference: &ToolRef) -> Result<Entry, FindError> {
+        match self.find_current(reference) {
+            // Another node may just have created it. The thread that follows the library may have applied that meanwhile.
+            Err(FindError::Unknown(_)) if self.db.is_node() => {
+                self.db.follow()?;
+                self.find_current(reference)
+            }
+            found => found,
+        }
+    }
+
+    fn find_current(&self, reference: &ToolRef) -> Result<Entry, FindError> {
         self.db.index.read(|transaction| match reference {
             ToolRef::Name(name) => {
                 let found = by_name(transaction, name).map_err(Fault::from)?;

@@ -10,6 +10,7 @@ use crate::audit::{AuditEvent, StatusChange};
 use crate::db::generation;
 use crate::entry::{Entry, by_id};
 use crate::error::{Fault, impl_maybe_fault};
+use crate::replication::change::Change;
 use crate::runs::costs::reset_failures;
 
 use super::Catalog;
@@ -71,6 +72,7 @@ impl Catalog<'_> {
                 attempt.details.status = Some(StatusChange { from, to });
                 Ok(Some(from))
             },
+            |_| Change::SetStatus { tool: id, status: to },
             |_, _| (),
         )?;
         Ok(made.unwrap_or(to))
@@ -78,7 +80,7 @@ impl Catalog<'_> {
 }
 
 /// Writes the status of a tool and removes what belonged to the previous one.
-fn write_status(transaction: &Connection, num: i64, to: Status) -> rusqlite::Result<()> {
+pub(crate) fn write_status(transaction: &Connection, num: i64, to: Status) -> rusqlite::Result<()> {
     transaction.prepare_cached("UPDATE tool SET status = ? WHERE num = ?")?.execute((to.name(), num))?;
     if to == Status::Passed {
         reset_failures(transaction, num)?;

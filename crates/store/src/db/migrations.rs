@@ -23,6 +23,7 @@ const FORMAT_SCHEMAS: [&str; FORMAT as usize] = [
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
     include_str!("schema/9.sql"),
+    include_str!("schema/10.sql"),
 ];
 
 /// Creates all tables in an empty index.

@@ -18,7 +18,7 @@ const MAX_UNSYNCED_OBJECTS: i64 = 512;
 
 impl Db {
     /// Reads an object, which must exist and match its hash. An object whose file a power failure
-    /// took is restored from the index.
+    /// took is restored from the index, and in the copy of a shared library from the library.
     pub(crate) fn read_object(&self, hash: Hash) -> Result<Vec<u8>, Fault> {
         let wrong = match self.objects.read_verified(hash)? {
             ObjectState::Intact(bytes) => return Ok(bytes),
@@ -26,22 +26,34 @@ impl Db {
             ObjectState::Damaged(what) => what,
         };
         let kept = self.index.read(|transaction| unsynced_bytes(transaction, hash).map_err(Fault::from))?;
-        let Some(bytes) = kept.filter(|bytes| blake3::hash(bytes) == hash) else {
+        let kept = kept.filter(|bytes| blake3::hash(bytes) == hash);
+        let Some(bytes) = kept.map_or_else(|| self.shared_object(hash), |bytes| Ok(Some(bytes)))? else {
             return Err(Fault::object(hash, wrong));
         };
-        if self.access() == StoreAccess::Full {
-            self.objects.write(hash, &bytes)?;
+        if self.access() == StoreAccess::Full
+            && let Err(fault) = self.objects.write(hash, &bytes)
+        {
+            // The disk may be full. The next read tries again.
+            tracing::warn!(%hash, %fault, "the file of an object could not be restored");
         }
         Ok(bytes)
     }
 
-    /// Whether an object is lost: its file is missing, and the index does not have its bytes.
+    /// Whether an object is lost: its file is missing, and neither the index nor the shared library has its bytes.
     pub(crate) fn is_missing(&self, hash: Hash) -> Result<bool, Fault> {
         if self.objects.exists(hash) {
             return Ok(false);
         }
         let kept = self.index.read(|transaction| unsynced_bytes(transaction, hash).map_err(Fault::from))?;
-        Ok(kept.is_none())
+        if kept.is_some() {
+            return Ok(false);
+        }
+        match self.read_object(hash) {
+            // The other nodes have it, or may have it.
+            Ok(_) | Err(Fault::Shared(_)) => Ok(false),
+            Err(Fault::Object { .. }) => Ok(true),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Writes an object unless it exists intact.

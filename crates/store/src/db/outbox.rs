@@ -26,13 +26,13 @@ use toolcell_i18n::Localize as _;
 use crate::audit::{Action, Audit, AuditEvent, Head};
 use crate::directory::StoreAccess;
 use crate::durability::Durability;
-use crate::error::{Fault, MaybeFault};
-use crate::file_lock::{BRIEF_TIMEOUT, LOCK_TIMEOUT};
+use crate::error::Fault;
+use crate::file_lock::BRIEF_TIMEOUT;
 use crate::notice::{self, Notice};
+use crate::replication::entry::EntryAudit;
 
 use super::Db;
 use super::index::ExclusiveWriter;
-use super::transaction::WriteError;
 
 /// The maximum number of appended lines in the outbox, and the maximum age of the oldest, before
 /// the log is synced because of them.
@@ -56,10 +56,23 @@ pub(crate) struct Outbox {
 }
 
 /// A line of the outbox.
-struct OutboxRow {
+pub(super) struct OutboxRow {
     change: String,
     after_seq: u64,
     line: String,
+}
+
+impl OutboxRow {
+    /// The line, as the entry of a shared history has it.
+    pub(super) fn to_entry(&self) -> EntryAudit {
+        EntryAudit { id: self.change.clone(), after: self.after_seq, line: self.line.clone() }
+    }
+}
+
+/// An event, and whether there is one: without one, a change is committed without an audit line.
+pub(super) fn with_default(attempt: Option<AuditEvent<'_>>) -> (bool, AuditEvent<'_>) {
+    let is_recorded = attempt.is_some();
+    (is_recorded, attempt.unwrap_or_else(|| AuditEvent::new(Action::Status, Timestamp::UNIX_EPOCH)))
 }
 
 impl Db {
@@ -92,45 +105,24 @@ impl Db {
         Ok(rows.iter().filter(|row| !appended.contains(&row.change)).count() as u64)
     }
 
-    /// Commits a change and appends its audit line. If `work` returns `None`, nothing is to be
-    /// changed, and no line is written.
-    pub(crate) fn commit_change<T, E: MaybeFault>(
-        &self,
-        attempt: Option<AuditEvent<'_>>,
-        work: impl FnOnce(&Connection, &mut AuditEvent<'_>) -> Result<Option<T>, E>,
-        then: impl FnOnce(&mut ExclusiveWriter<'_>, &Result<Option<T>, WriteError<E>>),
-    ) -> Result<Option<T>, E> {
-        let is_recorded = attempt.is_some();
-        let mut attempt = attempt.unwrap_or_else(|| AuditEvent::new(Action::Status, Timestamp::UNIX_EPOCH));
-        let mut own = None;
-        let made = self.index.with_exclusive_writer(LOCK_TIMEOUT, |turn| {
-            let made = turn.write(self.settings.durability, |transaction| {
-                let value = work(transaction, &mut attempt)?;
-                if is_recorded && value.is_some() {
-                    own = Some(self.insert_outbox_row(transaction, &attempt)?);
-                }
-                self.save_head(transaction).map_err(Fault::from)?;
-                Ok(value)
-            });
-            then(turn, &made);
-            if made.is_ok()
-                && let Some(own) = own.take()
-            {
-                self.append_committed(turn, own, attempt.action.name());
-            }
-            made
-        });
-        made?.map_err(|unwritten| unwritten.error)
-    }
-
     /// Writes a line into the outbox.
-    fn insert_outbox_row(&self, transaction: &Connection, attempt: &AuditEvent<'_>) -> Result<OutboxRow, Fault> {
+    pub(super) fn insert_outbox_row(
+        &self,
+        transaction: &Connection,
+        attempt: &AuditEvent<'_>,
+    ) -> Result<OutboxRow, Fault> {
         let change = self.next_change_id();
         let (line, after) =
             (self.audit.render(attempt, Some(&change))?, self.audit.last_known().map_or(0, |head| head.seq()));
         let sql = "INSERT INTO outbox (change, after, line) VALUES (?, ?, ?)";
         transaction.prepare_cached(sql)?.execute((&change, after, &line))?;
         Ok(OutboxRow { change, after_seq: after, line })
+    }
+
+    /// Appends lines that were restored.
+    pub(super) fn append_restored(&self, changes: impl Iterator<Item = String>) -> Result<(), Fault> {
+        self.lock_outbox().delayed.extend(changes);
+        self.append_delayed()
     }
 
     fn next_change_id(&self) -> String {
@@ -151,7 +143,7 @@ impl Db {
     }
 
     /// Appends the line of a change that was just committed, after the delayed ones.
-    fn append_committed(&self, turn: &mut ExclusiveWriter<'_>, own: OutboxRow, action: &str) {
+    pub(super) fn append_committed(&self, turn: &mut ExclusiveWriter<'_>, own: OutboxRow, action: &str) {
         if !self.lock_outbox().delayed.is_empty()
             && let Err(fault) = self.append_delayed()
         {
@@ -279,6 +271,12 @@ impl Db {
     fn lock_outbox(&self) -> MutexGuard<'_, Outbox> {
         self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Writes the line of a change into the outbox that this store appended to a shared history and could not commit.
+pub(super) fn restore_row(transaction: &Connection, audit: &EntryAudit) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO outbox (change, after, line) VALUES (?, ?, ?)";
+    transaction.prepare_cached(sql)?.execute((&audit.id, audit.after, &audit.line)).map(|_| ())
 }
 
 /// The last line of the log that the index knows.

@@ -11,6 +11,7 @@ use toolcell_tool::{Status, ToolId};
 
 use crate::db::index::Index;
 use crate::db::object_buffer::unsynced_bytes;
+use crate::db::replica::is_replica;
 use crate::db::{PreviousIndex, REBUILD_MARKER, generation};
 use crate::directory::{Directory, OnMissing, OpenError, open_regular, private_options};
 use crate::durability::Durability;
@@ -80,8 +81,11 @@ fn run_fsck(path: &std::path::Path, mending: RepairMode, adopt: &[String]) -> Re
     let adopted = match mending {
         RepairMode::Check => 0,
         // An index whose own versions have lost their objects is no evidence against unknown
-        // versions.
-        RepairMode::Repair if default_if_damaged(old, has_lost_steps(index.as_ref(), &objects))? => {
+        // versions. What a copy holds is what the history of its library says.
+        RepairMode::Repair
+            if !default_if_damaged(old, is_copy(index.as_ref()))?
+                && default_if_damaged(old, has_lost_steps(index.as_ref(), &objects))? =>
+        {
             health.unknown_steps = 0;
             std::mem::take(&mut health.unknown).len() as u64
         }
@@ -114,6 +118,11 @@ fn default_if_damaged<T: Default>(old: PreviousIndex, said: Result<T, Fault>) ->
         Err(Fault::Index { .. }) if old == PreviousIndex::Damaged => Ok(T::default()),
         said => said,
     }
+}
+
+/// Whether the index is that of a copy of a shared library.
+fn is_copy(index: Option<&Index>) -> Result<bool, Fault> {
+    index.map_or(Ok(false), |index| index.read(|transaction| Ok(is_replica(transaction)?)))
 }
 
 /// Whether the index contains versions without an object.
@@ -331,6 +340,7 @@ fn check_lost_tools(
     let sql = "SELECT num, name, id, version, source, current, status FROM tool JOIN about ON about.tool = num";
     let mut lost: Vec<(i64, bool)> = Vec::new();
     index.read(|transaction| {
+        let is_copy = is_replica(transaction)?;
         let mut statement = transaction.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -349,14 +359,18 @@ fn check_lost_tools(
                 continue;
             }
             let wrong = if version_gone { message!("its metadata is lost") } else { message!("its source is lost") };
-            let mended = if version_gone && current {
+            let mended = if is_copy {
+                message!("its node gets it from the shared library")
+            } else if version_gone && current {
                 message!("its name is free again")
             } else {
                 message!("it is quarantined until it is created or imported again")
             };
             let mended = (mending == RepairMode::Repair).then_some(mended);
             health.add_problem(Message::verbatim(format!("{name} ({})", id.short())), wrong, mended);
-            lost.push((row.get(0)?, version_gone));
+            if !is_copy {
+                lost.push((row.get(0)?, version_gone));
+            }
         }
         Ok::<_, Fault>(())
     })?;
@@ -391,6 +405,7 @@ fn check_lost_steps(
                JOIN tool ON num = version.tool JOIN about ON about.tool = num WHERE version.hash <> about.version";
     let mut lost: Vec<(String, u64)> = Vec::new();
     index.read(|transaction| {
+        let is_copy = is_replica(transaction)?;
         let mut statement = transaction.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -398,10 +413,17 @@ fn check_lost_steps(
             let whole = matches!(objects.examine(hash)?, ObjectState::Intact(_));
             if !whole && !restore_object(objects, Some(index), hash, mending)? {
                 let (name, number): (String, u64) = (row.get(3)?, row.get(1)?);
-                let mended = (mending == RepairMode::Repair).then(|| message!("the other steps are kept"));
+                let mended = if is_copy {
+                    message!("its node gets it from the shared library")
+                } else {
+                    message!("the other steps are kept")
+                };
+                let mended = (mending == RepairMode::Repair).then_some(mended);
                 let what = message!("{name}, version {number}", name, number);
                 health.add_problem(what, message!("this history step is lost"), mended);
-                lost.push((row.get(0)?, number));
+                if !is_copy {
+                    lost.push((row.get(0)?, number));
+                }
             }
         }
         Ok::<_, Fault>(())

@@ -19,6 +19,7 @@ use crate::db::{Db, reserve};
 use crate::error::Fault;
 use crate::kv;
 use crate::objects::ObjectName;
+use crate::replication::change::Change;
 use crate::runs::{PLAN_KIND, RECEIPT_KIND, RUN_KIND};
 use crate::suspended;
 use crate::version::{VersionEvent, read_version};
@@ -108,7 +109,12 @@ impl Maintenance<'_> {
                 attempt.details.count = Some(plan.names.len() as u64);
                 Ok::<_, Fault>(Some(plan))
             };
-            self.db.commit_change(attempt.clone(), work, |_, _| ())
+            let describe = |plan: &GcPlan| Change::Collect {
+                names: plan.folded.iter().cloned().collect(),
+                suspended_before: deleted_before,
+                now,
+            };
+            self.db.commit_change(attempt.clone(), work, describe, |_, _| ())
         })?;
         let plan = plan.unwrap_or_default();
         let mut collected = plan.report();
@@ -242,7 +248,7 @@ fn delete_old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Res
 }
 
 /// Deletes a name and its tools from the index. Run records stay: they say what happened.
-fn delete_name(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
+pub(crate) fn delete_name(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM approval WHERE granted IS NOT 0 AND tool IN (SELECT id FROM tool WHERE folded = ?)",
         "DELETE FROM single_approval WHERE tool IN (SELECT id FROM tool WHERE folded = ?)",

@@ -22,7 +22,7 @@ use toolcell_i18n::{Localize, Message, message};
 use crate::catalog::commit::apply_version;
 use crate::db::connection::connect_read_only;
 use crate::db::index::{INDEX_FILE, create_at};
-use crate::db::{PreviousIndex, REBUILD_MARKER};
+use crate::db::{PreviousIndex, REBUILD_MARKER, replica};
 use crate::directory::{Directory, OpenError, private_options};
 use crate::error::Fault;
 use crate::kv;
@@ -101,7 +101,7 @@ const COPIED_ROWS: [(&str, &str); 14] = [
     ("SELECT kind, name, source FROM label", "INSERT OR IGNORE INTO label (kind, name, source) VALUES (?1, ?2, ?3)"),
 ];
 /// Rows that are also copied from an intact index.
-const COPIED_IF_INTACT: [(&str, &str); 6] = [
+const COPIED_IF_INTACT: [(&str, &str); 7] = [
     (
         "SELECT tool, grants, form, granted, by, at FROM approval",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -119,13 +119,17 @@ const COPIED_IF_INTACT: [(&str, &str); 6] = [
         "SELECT server, tool, digest, form, by, at FROM server_tool",
         "INSERT OR IGNORE INTO server_tool (server, tool, digest, form, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     ),
+    (
+        "SELECT one, library, node, secret, seen, count, last FROM replica",
+        "INSERT OR IGNORE INTO replica (one, library, node, secret, seen, count, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    ),
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 
-/// Rows that are also copied from a damaged index: refusals. The first query reads them completely.
-/// If the texts of a refusal cannot be read, the second copies it without them, so that a damaged
+/// Rows that are also copied from a damaged index: refusals, and the row that makes a store a copy. The first query reads refusals
+/// completely. If the texts of a refusal cannot be read, the second copies it without them, so that a damaged
 /// text does not let a tool run.
-const COPIED_IF_DAMAGED: [(&str, &str); 2] = [
+const COPIED_IF_DAMAGED: [(&str, &str); 3] = [
     (
         "SELECT tool, grants, form, by, at FROM approval WHERE granted = 0",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) SELECT ?1, ?2, ?3, 0, ?4, ?5 \
@@ -136,6 +140,25 @@ const COPIED_IF_DAMAGED: [(&str, &str); 2] = [
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) SELECT ?1, ?2, 'null', 0, 'repair', 0 \
          WHERE length(?1) = 32 AND NOT EXISTS (SELECT 1 FROM approval WHERE tool = ?1 AND granted = 0)",
     ),
+    // A copy does not become a store of its own, if this row can still be read.
+    (
+        "SELECT one, library, node, secret, seen, count FROM replica",
+        "INSERT OR IGNORE INTO replica (one, library, node, secret, seen, count, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6, zeroblob(32))",
+    ),
+];
+
+/// What nodes agree on, each row as a text.
+const SHARED_ROWS: [&str; 10] = [
+    "SELECT folded || ' ' || number || ' ' || hex(hash) FROM version ORDER BY folded, number",
+    "SELECT hex(id) || ' ' || current || ' ' || status FROM tool ORDER BY id",
+    "SELECT hex(tool) || hex(grants) || ' ' || granted FROM approval ORDER BY tool, grants",
+    "SELECT hex(tool) || hex(grants) FROM single_approval ORDER BY tool, grants",
+    "SELECT hex(run) || ' ' || hex(blob) FROM sleeping ORDER BY run",
+    "SELECT hex(token) || ' ' || until FROM spent ORDER BY token",
+    "SELECT json_array(space, key, value, version, until) FROM pair ORDER BY space, key",
+    "SELECT json_array(server, tool, hex(digest)) FROM server_tool ORDER BY server, tool",
+    "SELECT json_array(kind, name, source) FROM label ORDER BY kind, name, source",
+    "SELECT what || ' ' || at FROM mark WHERE what IN ('version', 'forgotten') ORDER BY what",
 ];
 
 /// Rebuilds the index and marks the index problems found so far as repaired.
@@ -242,6 +265,9 @@ fn build(directory: &Directory, objects: &Objects, old: PreviousIndex) -> Result
         None
     };
     kv::recount(&transaction, old)?;
+    if old == PreviousIndex::Damaged || old_index.as_ref().and_then(shared_digest) != shared_digest(&transaction) {
+        replica::mark_diverged(&transaction)?;
+    }
     transaction.commit()?;
     drop(old_index);
     new_index.close().map_err(|(_, error)| Fault::from(error))?;
@@ -250,6 +276,22 @@ fn build(directory: &Directory, objects: &Objects, old: PreviousIndex) -> Result
     }
     install(directory)?;
     Ok(RebuiltIndex { versions, refusals })
+}
+
+/// A digest of what nodes agree on; `None` if it cannot be read.
+fn shared_digest(index: &Connection) -> Option<Hash> {
+    let mut hasher = blake3::Hasher::new();
+    for sql in SHARED_ROWS {
+        let mut statement = index.prepare(sql).ok()?;
+        let mut rows = statement.query([]).ok()?;
+        while let Some(row) = rows.next().ok()? {
+            // Each row is one text.
+            let text: String = row.get(0).ok()?;
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        hasher.update(&u64::MAX.to_le_bytes());
+    }
+    Some(hasher.finalize())
 }
 
 /// Whether the disk could not be read, which does not mean that its content is damaged.

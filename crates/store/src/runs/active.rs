@@ -20,7 +20,7 @@ use crate::error::Fault;
 use crate::notice::{self, Notice};
 
 use super::Runs;
-use super::costs::audit_demotions;
+use super::costs::report_demotions;
 use super::flush::{self, DeferredLine};
 use super::journal::{self, Journal, OpenSlot, Slot};
 use super::pending::{PendingWrite, RecordError, commit_grouped, write_all};
@@ -205,7 +205,7 @@ impl Runs<'_> {
             if let Some(ended) = end.and_then(|end| flush::decode_end_note(run, &end)) {
                 let fallen =
                     self.db.index.write_soon(Durability::Unsynced, |connection| write_all(connection, [&ended]))?;
-                audit_demotions(&self.db.audit, &fallen);
+                report_demotions(self.db, &fallen);
             }
             let kept = match self.record_of_run(run) {
                 // The record exists but is damaged, which is for `fsck` to report.

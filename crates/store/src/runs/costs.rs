@@ -10,11 +10,13 @@ use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_error::ErrorCode;
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::audit::{Action, Audit, AuditEvent, StatusChange};
-use crate::db::generation;
+use crate::audit::{Action, AuditEvent, StatusChange};
+use crate::db::replica::is_replica;
 use crate::db::sql::decode_column;
+use crate::db::{Db, generation};
 use crate::entry::{ENTRY_COLUMNS, ENTRY_TABLES, Entry};
 use crate::error::Fault;
+use crate::replication::change::Change;
 
 use super::Runs;
 use super::usage_event::UsageEvent;
@@ -76,18 +78,35 @@ impl Runs<'_> {
     }
 }
 
-/// Appends an audit line for each demoted tool.
-pub(crate) fn audit_demotions(audit: &Audit, fallen: &[Demoted]) {
+/// Appends an audit line for each demoted tool. In the copy of a shared library, the tools are demoted here, on all nodes.
+pub(crate) fn report_demotions(db: &Db, fallen: &[Demoted]) {
     for Demoted { tool, name, at } in fallen {
         let mut attempt = AuditEvent::new(Action::Status, *at);
         (attempt.tool, attempt.name) = (Some(*tool), Some(name.to_string()));
         attempt.details.status = Some(StatusChange { from: Status::Passed, to: Status::Unverified });
         attempt.details.decided_by = Some("runs".to_owned());
-        if let Err(fault) = audit.record(&attempt) {
+        if db.is_copy() {
+            if let Err(fault) = share_demotion(db, *tool, attempt) {
+                // If the next run fails as well, it is tried again.
+                tracing::warn!(%tool, %fault, "a tool could not be demoted to `unverified` in the shared library");
+            }
+        } else if let Err(fault) = db.audit.record(&attempt) {
             // The demotion is in effect anyway and visible in the tool's status.
             tracing::error!(%tool, %fault, "the demotion of a tool to `unverified` could not be recorded");
         }
     }
+}
+
+/// Demotes a tool in a shared library, unless its status is another one meanwhile.
+fn share_demotion(db: &Db, tool: ToolId, attempt: AuditEvent<'_>) -> Result<(), Fault> {
+    let work = |connection: &Connection, _: &mut AuditEvent<'_>| {
+        let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status = 'passed'";
+        let is_demoted = connection.prepare_cached(sql)?.execute([tool.as_bytes()])? == 1;
+        generation::bump(connection)?;
+        Ok::<_, Fault>(is_demoted.then_some(()))
+    };
+    let describe = |(): &()| Change::SetStatus { tool, status: Status::Unverified };
+    db.commit_change(Some(attempt), work, describe, |_, _| ()).map(drop)
 }
 
 /// The row of a tool in the index.
@@ -135,15 +154,20 @@ pub(crate) fn record_costs(
     fell_at.map_or(Ok(None), |at| demote_if_passed(connection, num, at))
 }
 
-/// Demotes a tool if its status is passed.
+/// Demotes a tool if its status is passed. In the copy of a shared library, [`report_demotions`] does.
 fn demote_if_passed(connection: &Connection, num: i64, at: Timestamp) -> Result<Option<Demoted>, Fault> {
-    let sql = "UPDATE tool SET status = 'unverified' WHERE num = ? AND status = 'passed' RETURNING id, name";
+    let is_shared = is_replica(connection)?;
+    let sql = if is_shared {
+        "SELECT id, name FROM tool WHERE num = ? AND status = 'passed'"
+    } else {
+        "UPDATE tool SET status = 'unverified' WHERE num = ? AND status = 'passed' RETURNING id, name"
+    };
     let fallen = connection.prepare_cached(sql)?.query_row([num], |row| {
         let name = decode_column(1, ToolName::parse(row.get_ref(1)?.as_str()?))?;
         Ok(Demoted { tool: ToolId::from_bytes(row.get(0)?), name, at })
     });
     let fallen = fallen.optional()?;
-    if fallen.is_some() {
+    if fallen.is_some() && !is_shared {
         generation::bump(connection)?;
     }
     Ok(fallen)

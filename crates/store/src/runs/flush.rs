@@ -21,7 +21,7 @@ use crate::error::Fault;
 use crate::notice::{self, Notice};
 
 use super::Runs;
-use super::costs::audit_demotions;
+use super::costs::report_demotions;
 use super::daily_usage;
 use super::journal::{END_LIMIT, Slot};
 use super::pending::{PendingWrite, write_all};
@@ -193,7 +193,7 @@ impl Runs<'_> {
                 return Err(fault);
             }
         };
-        audit_demotions(&self.db.audit, &fallen);
+        report_demotions(self.db, &fallen);
         // A run whose audit line is still missing stays in the journal. Its hash shows that its
         // record is already in the index.
         let (late, done): (Vec<UnflushedRun>, Vec<UnflushedRun>) =

@@ -10,7 +10,7 @@ use toolcell_error::ErrorCode;
 use crate::db::Db;
 use crate::error::Fault;
 
-use super::costs::{Demoted, audit_demotions};
+use super::costs::{Demoted, report_demotions};
 use super::records::{self, HashedRecord};
 use super::usage;
 use super::usage_event::UsageEvent;
@@ -62,12 +62,15 @@ impl Runs<'_> {
 
 /// Writes something of a run, in one transaction with the pending writes of other threads.
 pub(super) fn commit_grouped(db: &Db, state: &RunState, write: PendingWrite) -> Result<(), RecordError> {
+    let mut to_share = Vec::new();
     let committed = state.group_commit.commit(
         &db.index,
         write,
         |connection, batch| write_all(connection, batch),
-        |demoted| audit_demotions(&db.audit, &demoted),
+        // The writer is held here, and a change of a shared library needs it.
+        |demoted| if db.is_copy() { to_share = demoted } else { report_demotions(db, &demoted) },
     );
+    report_demotions(db, &to_share);
     committed.map_err(RecordError)
 }
 

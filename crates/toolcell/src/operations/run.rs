@@ -254,6 +254,9 @@ pub(super) fn admit_run<'a>(
     attempted: &mut RunRecorder<'_>,
     within: Option<&CallerContext<'_>>,
 ) -> Result<AdmittedRun<'a>, RunError> {
+    if within.is_none() {
+        parts.require_store()?.check_view()?;
+    }
     let entry = find_tool(parts, request.tool_id.as_deref(), request.tool_name.as_deref())?;
     attempted.set_tool(entry.id, &entry.name);
     let ready = parts.load_tool(&entry)?;

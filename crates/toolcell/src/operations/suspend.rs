@@ -69,10 +69,11 @@ fn run_suspendable_inner(
 
 /// Resumes a suspended run until it finishes or is suspended again.
 pub(crate) fn resume(parts: &Parts, request: &ResumeRequest, options: &RunOptions) -> Result<RunOutcome, RunError> {
-    let opened = parts
-        .require_store()
-        .map_err(RunError::from)
-        .and_then(|store| suspend::open(store, &request.run).map_err(RunError::from));
+    let opened = parts.require_store().map_err(RunError::from).and_then(|store| {
+        // What other nodes decided about the tool meanwhile counts, and the run can only be taken where the library is reached.
+        store.follow()?;
+        suspend::open(store, &request.run).map_err(RunError::from)
+    });
     let (name, params) = match &opened {
         Ok(opened) => (&*opened.binding.name, opened.params.clone()),
         Err(_) => (&*request.run, Params::default()),

@@ -91,7 +91,7 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let folder = old();
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 9\n");
+    assert_eq!(said, "toolcell store, format 10\n");
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // The duration of its runs is known from their sketch; the saved tokens were never reported.
@@ -136,7 +136,7 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     assert_eq!((find(&store, "one").name.as_str(), store.catalog().unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 9\n");
+    assert_eq!(said, "toolcell store, format 10\n");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_store_of_format_2_is_upgraded_when_it_is_opened() {
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
     connection
-        .execute_batch("DROP TABLE spent; DROP TABLE mark; DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; PRAGMA user_version = 2")
+        .execute_batch("DROP TABLE spent; DROP TABLE mark; DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; DROP TABLE replica; PRAGMA user_version = 2")
         .unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 2\n").unwrap();
@@ -169,7 +169,7 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
     connection
-        .execute_batch("DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; PRAGMA user_version = 3")
+        .execute_batch("DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; DROP TABLE replica; PRAGMA user_version = 3")
         .unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 3\n").unwrap();
@@ -178,7 +178,7 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 9\n", 1)
+        ("toolcell store, format 10\n", 1)
     );
     let (space, now) = (toolcell_tool::SpaceName::parse("notes").unwrap(), Timestamp::UNIX_EPOCH);
     assert!(store.kv_spaces(now).unwrap().is_empty());
@@ -196,7 +196,7 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
-    let sql = "DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; PRAGMA user_version = 4";
+    let sql = "DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; DROP TABLE replica; PRAGMA user_version = 4";
     connection.execute_batch(sql).unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 4\n").unwrap();
@@ -205,7 +205,7 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(
         (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
-        ("toolcell store, format 9\n", 1)
+        ("toolcell store, format 10\n", 1)
     );
     let at = Timestamp::UNIX_EPOCH;
     store
@@ -247,7 +247,7 @@ fn a_store_of_format_7_gets_its_usage_by_day_from_its_records() {
         );
         connection.execute_batch(&sql).unwrap();
     }
-    connection.execute_batch("DROP TABLE daily_usage; DROP INDEX record_receipt; DROP TABLE single_approval; DROP TABLE daily_time_saved; PRAGMA user_version = 7").unwrap();
+    connection.execute_batch("DROP TABLE daily_usage; DROP INDEX record_receipt; DROP TABLE single_approval; DROP TABLE daily_time_saved; DROP TABLE replica; PRAGMA user_version = 7").unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 7\n").unwrap();
 
@@ -270,4 +270,24 @@ fn a_store_of_format_7_gets_its_usage_by_day_from_its_records() {
         DailyUsage { day: date(1970, 1, 2), totals: of_day(2, 1, 9_000_000_000_000_000_000, most, 10) }
     );
     assert_eq!(days.len(), 2);
+}
+
+#[test]
+fn a_store_of_format_9_is_upgraded_when_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
+    let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
+    connection.execute_batch("DROP TABLE replica; PRAGMA user_version = 9").unwrap();
+    drop(connection);
+    std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 9\n").unwrap();
+
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
+    assert_eq!(said, "toolcell store, format 10\n");
+    assert_eq!(store.replication_status().unwrap(), None);
+    put(&store, "two");
+    assert_eq!(store.catalog().list(&Filter::default()).unwrap().total, 2);
+    drop(store);
+    let health = fsck(folder.path(), RepairMode::Check).unwrap();
+    assert!(health.problems.is_empty(), "{:#?}", health.problems);
 }

@@ -1,0 +1,14 @@
+//! The engines of shared libraries.
+//!
+//! Many nodes of Toolcell serve one library: each keeps a copy in a store of its own, and what they agree on is in an engine that
+//! they share. This crate has the clients of the engines, which the `toolcell` program does not contain, and the program
+//! `toolcell-cluster`, which `toolcell node` starts.
+//!
+//! [`Postgres`] holds histories and objects in PostgreSQL, and tells of changes with `NOTIFY`.
+//!
+//! Invariant: an engine is asked within a time that is bounded here, not by its library; and where it is not known whether a change was
+//! made, that is found out or said.
+
+mod postgres;
+
+pub use postgres::{ANSWER_LIMIT, Postgres, PostgresError};

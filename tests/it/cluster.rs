@@ -1,0 +1,47 @@
+//! Many nodes, one library: the PostgreSQL engine alone, and nodes that share a server.
+//!
+//! Reading order: [`postgres_server`] starts a server, [`node`] the nodes, and [`client`] is their client; the other modules are the
+//! tests.
+//!
+//! Invariant: the server and the nodes are real processes, and none of them outlives its test. Where the machine has no PostgreSQL,
+//! the tests say so and pass, unless `TOOLCELL_TEST_POSTGRES` names the folder of its programs.
+
+#![expect(clippy::disallowed_types, reason = "the servers of these tests listen and log")]
+
+mod client;
+mod node;
+mod postgres_server;
+mod proxy;
+
+mod backups;
+mod chaos;
+mod crashes;
+mod decisions;
+mod engine;
+mod outages;
+mod refusals;
+mod restarts;
+mod sharing;
+mod tampering;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long an answer of the database is waited for, in tests that are not about that time: on a machine that does other things, too, the
+/// default may not be enough.
+const PATIENT: Duration = Duration::from_secs(4);
+
+/// Prints what a test measured, or what it leaves out.
+#[expect(clippy::print_stderr, reason = "a figure is for the reader, and a test that looks at nothing says so")]
+fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Ends the clients of a test when it is dropped, also by a panic.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

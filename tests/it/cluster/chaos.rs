@@ -1,0 +1,305 @@
+//! Everything at once: clients create, replace, count, pay and resume, while processes of all kinds are killed and stopped.
+//!
+//! The short form is a test; `TOOLCELL_CHAOS_SECONDS=900` is the long one.
+//!
+//! Invariant: what a client was told is compared with what is there at the end. A call that was not answered may have happened, and
+//! what was refused has not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use super::client::{Client, NO_ANSWER, Refused};
+use super::node::{AUTO, Library, returns, wait_until};
+use super::{Ending, note};
+use crate::operations::loopback::LoopbackServer;
+
+/// How long clients and faults go on, if the environment does not say.
+const SECONDS: u64 = 20;
+/// The environment variable that says it.
+const SECONDS_VARIABLE: &str = "TOOLCELL_CHAOS_SECONDS";
+/// The time between two faults.
+const PERIOD: Duration = Duration::from_secs(2);
+/// How long a process is stopped.
+const STOP: Duration = Duration::from_secs(1);
+/// The number of clients on each of three nodes.
+const CLIENTS: usize = 2;
+
+/// Sends a payment.
+const PAYS: &str =
+    "const execute = async ({ url, id }) => (await fetch(url + '/' + id, { method: 'POST', body: id })).status";
+
+/// What clients were told.
+#[derive(Default)]
+struct Told {
+    /// Names that were created, or replaced, with the numbers that their versions return.
+    made: BTreeMap<String, Vec<u64>>,
+    /// The same, where there was no answer.
+    unknown: BTreeMap<String, Vec<u64>>,
+    /// The values of runs that counted.
+    counted: Vec<u64>,
+    /// The number of runs that may have counted.
+    maybe_counted: u64,
+    /// Payments that were acknowledged.
+    paid: Vec<String>,
+    /// The codes of what was refused.
+    refused: BTreeMap<String, usize>,
+    calls: usize,
+}
+
+/// Whether a call that failed may have happened.
+fn is_unknown(refused: &Refused) -> bool {
+    refused.code == NO_ANSWER || refused.code == "shared-unknown" || refused.text.contains("it is not known whether")
+}
+
+/// The state of all clients.
+struct Chaos<'a> {
+    library: &'a Library,
+    server: LoopbackServer,
+    is_over: AtomicBool,
+    next: AtomicU64,
+    told: Mutex<Told>,
+}
+
+impl Chaos<'_> {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn next(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Notes the answer to a call.
+    fn tell<T>(&self, answer: &Result<T, Refused>, note: impl FnOnce(&mut Told, Result<&T, bool>)) {
+        let mut told = self.told.lock().unwrap();
+        told.calls += 1;
+        match answer {
+            Ok(value) => note(&mut told, Ok(value)),
+            Err(refused) => {
+                *told.refused.entry(refused.code.clone()).or_default() += 1;
+                let expected = ["shared-unreachable", "shared-unknown", "tool-failed", "busy", "store-busy", NO_ANSWER];
+                assert!(expected.contains(&refused.code.as_str()), "{refused:?}");
+                note(&mut told, Err(is_unknown(refused)));
+            }
+        }
+        drop(told);
+        if answer.is_err() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn make(&self, client: &Client<'_>, name: &str, is_new: bool) {
+        let number = self.next();
+        let code = returns(number);
+        let answer = if is_new { client.create(name, &code) } else { client.replace(name, &code) };
+        self.tell(&answer, |told, made| match made {
+            Ok(_) => told.made.entry(name.to_owned()).or_default().push(number),
+            Err(true) => told.unknown.entry(name.to_owned()).or_default().push(number),
+            Err(false) => {}
+        });
+    }
+
+    fn count(&self, client: &Client<'_>) {
+        let answer = client.run("count", &json!({}));
+        self.tell(&answer, |told, counted| match counted {
+            Ok(value) => told.counted.push(value.as_u64().unwrap()),
+            Err(is_unknown) => told.maybe_counted += u64::from(is_unknown),
+        });
+    }
+
+    fn pay(&self, client: &Client<'_>) {
+        let id = format!("p{}", self.next());
+        let answer = client.run("pay", &json!({ "url": self.server.url(""), "id": id }));
+        self.tell(&answer, |told, paid| {
+            if paid.is_ok() {
+                told.paid.push(id);
+            }
+        });
+    }
+
+    /// A client of one node: it owns a tool, which it replaces.
+    fn work(&self, client: &Client<'_>, worker: usize) {
+        let own = format!("own{worker}");
+        for round in 0.. {
+            if self.is_over() {
+                return;
+            }
+            match round % 5 {
+                0 => self.make(client, &format!("new{}", self.next()), true),
+                1 => self.make(client, &own, false),
+                2 | 3 => self.count(client),
+                _ => self.pay(client),
+            }
+        }
+    }
+
+    /// Suspends payments on one node, and resumes each on two others at once.
+    fn suspend(&self) {
+        for round in 0.. {
+            if self.is_over() {
+                return;
+            }
+            let node = |index: usize| &self.library.nodes[(round + index) % 3];
+            let parameters = json!({ "url": self.server.url(""), "id": format!("s{}", self.next()) }).to_string();
+            let suspended = node(0).connected("alice", &["run", "pay", &parameters, "--suspend", "--json"]);
+            let Ok(suspended) = serde_json::from_str::<Value>(&suspended.out) else { continue };
+            let (Some(run), Some(digest)) = (suspended["run"].as_str(), suspended["plan"][0]["digest"].as_str()) else {
+                continue;
+            };
+            let done = thread::scope(|scope| {
+                let resume = |index: usize| {
+                    let node = node(index);
+                    scope.spawn(move || node.connected("alice", &["resume", run, "--approve", digest, "--json"]))
+                };
+                [resume(1), resume(2)]
+                    .map(|resumed| resumed.join().unwrap().status)
+                    .into_iter()
+                    .filter(|status| *status == 0)
+                    .count()
+            });
+            assert!(done <= 1, "{suspended} was resumed twice");
+        }
+    }
+
+    /// Kills and stops processes, each kind in turn.
+    fn disturb(&self, lasts: Duration) {
+        let began = Instant::now();
+        for round in 0.. {
+            if began.elapsed() >= lasts {
+                return;
+            }
+            thread::sleep(PERIOD);
+            let node = &self.library.nodes[round / 4 % 3];
+            match round % 4 {
+                0 => {
+                    node.kill();
+                    node.start();
+                }
+                1 => {
+                    self.library.postgres.stop();
+                    thread::sleep(STOP);
+                    self.library.postgres.go_on();
+                }
+                2 => {
+                    node.signal(Signal::SIGSTOP);
+                    thread::sleep(STOP);
+                    node.signal(Signal::SIGCONT);
+                }
+                _ => {
+                    self.library.postgres.kill();
+                    self.library.postgres.start_again();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
+    let seconds = std::env::var(SECONDS_VARIABLE).map_or(SECONDS, |text| text.parse().unwrap());
+    let server = LoopbackServer::with_handler(|_| ("200 OK", "{}".to_owned()));
+    let policy = format!("{AUTO}{}", server.grant_for("pay", ""));
+    let Some(library) = Library::start_impatient(&policy, &["--offline-runs", "go-on"]) else { return };
+    let clients: Vec<Client<'_>> = (0..3 * CLIENTS).map(|worker| library.nodes[worker % 3].client("alice")).collect();
+    assert_eq!(clients[0].create_counter(), Ok(1));
+    assert_eq!(clients[0].create_with("pay", PAYS, &json!({ "capabilities": ["net"] })), Ok(1));
+    let (is_over, next, told) = (AtomicBool::new(false), AtomicU64::new(1_000), Mutex::default());
+    let chaos = Chaos { library: &library, server, is_over, next, told };
+    for (worker, client) in clients.iter().enumerate() {
+        chaos.make(client, &format!("own{worker}"), true);
+    }
+    thread::scope(|scope| {
+        let chaos = &chaos;
+        for (worker, client) in clients.iter().enumerate() {
+            scope.spawn(move || chaos.work(client, worker));
+        }
+        scope.spawn(|| chaos.suspend());
+        let ending = Ending(&chaos.is_over);
+        chaos.disturb(Duration::from_secs(seconds));
+        drop(ending);
+    });
+    let Chaos { server, told, .. } = chaos;
+    let told = told.into_inner().unwrap();
+    note(&format!("{} calls in {seconds} s; refused: {:?}", told.calls, told.refused));
+    check_tools(&library, &clients[..3], &told);
+    check_counted(&clients, &told);
+    check_payments(&server, &told);
+}
+
+/// All nodes have the same tools, with the last of the versions that were acknowledged, or a later one; and each version has one line in
+/// all audit logs together.
+fn check_tools(library: &Library, clients: &[Client<'_>], told: &Told) {
+    let mut lists: Vec<Vec<Value>> = Vec::new();
+    wait_until("all nodes have the same tools", || {
+        lists = clients.iter().filter_map(|client| client.list().ok()).collect();
+        lists.len() == clients.len() && lists.iter().all(|list| *list == lists[0])
+    });
+    let names: BTreeSet<&str> = lists[0].iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    for name in &names {
+        assert!(
+            ["count", "pay"].contains(name) || told.made.contains_key(*name) || told.unknown.contains_key(*name),
+            "{name}"
+        );
+    }
+    let mut lines = BTreeMap::<String, usize>::new();
+    for line in library.nodes.iter().flat_map(|node| node.verified_audit_lines("alice")) {
+        if line["action"] == "create_tool" && line["success"] == true {
+            *lines.entry(line["toolName"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+    for (name, numbers) in &told.made {
+        let unknown = told.unknown.get(name).map_or(&[][..], Vec::as_slice);
+        let last = numbers.iter().max().unwrap();
+        let allowed: Vec<u64> = unknown.iter().filter(|number| *number > last).chain([last]).copied().collect();
+        for client in clients {
+            let value = client.run(name, &json!({})).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            assert!(allowed.iter().any(|number| value == *number), "{name} returns {value}, not one of {allowed:?}");
+        }
+        let count = lines.get(name).copied().unwrap_or_default();
+        let range = numbers.len()..=numbers.len() + unknown.len();
+        assert!(range.contains(&count), "{name}: {count} lines, not {range:?}");
+    }
+}
+
+/// Each run that was answered counted once, and none of those that were refused.
+fn check_counted(clients: &[Client<'_>], told: &Told) {
+    let numbers: BTreeSet<u64> = told.counted.iter().copied().collect();
+    assert_eq!(numbers.len(), told.counted.len(), "a number was counted twice");
+    let (mut after, mut tries) = (0, 0);
+    wait_until("a node counts again", || {
+        tries += 1;
+        clients[0].run("count", &json!({})).is_ok_and(|value| {
+            after = value.as_u64().unwrap();
+            true
+        })
+    });
+    // Each try but the last may have counted, too.
+    let (least, greatest) = (numbers.len() as u64 + 1, numbers.len() as u64 + told.maybe_counted + tries);
+    assert!((least..=greatest).contains(&after), "{after} is not within {least} and {greatest}");
+    assert!(numbers.last().is_none_or(|last| *last < after));
+}
+
+/// Each payment was sent once, if it was acknowledged, and at most once otherwise, with a key of its own.
+fn check_payments(server: &LoopbackServer, told: &Told) {
+    let mut by_line = BTreeMap::<String, usize>::new();
+    let mut by_key = BTreeMap::<String, usize>::new();
+    for request in server.requests() {
+        *by_line.entry(request.line.clone()).or_default() += 1;
+        let key = request.header("idempotency-key").unwrap_or_else(|| panic!("{request:?}"));
+        *by_key.entry(key.to_owned()).or_default() += 1;
+    }
+    let twice = |counts: &BTreeMap<String, usize>| counts.iter().filter(|(_, count)| **count > 1).count();
+    assert_eq!((twice(&by_line), twice(&by_key)), (0, 0), "{by_line:?} {by_key:?}");
+    for id in &told.paid {
+        assert!(by_line.contains_key(&format!("POST /{id}")), "{id} was acknowledged, and not sent");
+    }
+    let resumed = by_line.keys().filter(|line| line.starts_with("POST /s")).count();
+    note(&format!("{} payments, {resumed} of them of suspended runs; {} counted", by_line.len(), told.counted.len()));
+    assert!(!told.paid.is_empty() && !told.counted.is_empty());
+}
