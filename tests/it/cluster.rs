@@ -18,6 +18,7 @@ mod chaos;
 mod crashes;
 mod decisions;
 mod engine;
+mod linearizability;
 mod outages;
 mod refusals;
 mod restarts;

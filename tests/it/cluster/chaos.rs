@@ -1,4 +1,4 @@
-//! Everything at once: clients create, replace, count, pay and resume, while processes of all kinds are killed and stopped.
+//! Everything at once: clients create, replace, count, pay and resume, while processes of all kinds are killed, stopped and cut off.
 //!
 //! The short form is a test; `TOOLCELL_CHAOS_SECONDS=900` is the long one.
 //!
@@ -27,6 +27,8 @@ const SECONDS_VARIABLE: &str = "TOOLCELL_CHAOS_SECONDS";
 const PERIOD: Duration = Duration::from_secs(2);
 /// How long a process is stopped.
 const STOP: Duration = Duration::from_secs(1);
+/// The number of names that a client creates at most: a library has a limit of tools.
+const NAMES: usize = 500;
 /// The number of clients on each of three nodes.
 const CLIENTS: usize = 2;
 
@@ -126,12 +128,12 @@ impl Chaos<'_> {
     /// A client of one node: it owns a tool, which it replaces.
     fn work(&self, client: &Client<'_>, worker: usize) {
         let own = format!("own{worker}");
-        for round in 0.. {
+        for round in 0_usize.. {
             if self.is_over() {
                 return;
             }
             match round % 5 {
-                0 => self.make(client, &format!("new{}", self.next()), true),
+                0 if round / 5 < NAMES => self.make(client, &format!("new{}", self.next()), true),
                 1 => self.make(client, &own, false),
                 2 | 3 => self.count(client),
                 _ => self.pay(client),
@@ -167,7 +169,7 @@ impl Chaos<'_> {
         }
     }
 
-    /// Kills and stops processes, each kind in turn.
+    /// Kills and stops processes, and cuts nodes off from the database, each in turn.
     fn disturb(&self, lasts: Duration) {
         let began = Instant::now();
         for round in 0.. {
@@ -175,8 +177,9 @@ impl Chaos<'_> {
                 return;
             }
             thread::sleep(PERIOD);
-            let node = &self.library.nodes[round / 4 % 3];
-            match round % 4 {
+            let index = round / 5 % 3;
+            let node = &self.library.nodes[index];
+            match round % 5 {
                 0 => {
                     node.kill();
                     node.start();
@@ -190,6 +193,11 @@ impl Chaos<'_> {
                     node.signal(Signal::SIGSTOP);
                     thread::sleep(STOP);
                     node.signal(Signal::SIGCONT);
+                }
+                3 => {
+                    self.library.proxies[index].set_partitioned(true);
+                    thread::sleep(STOP);
+                    self.library.proxies[index].set_partitioned(false);
                 }
                 _ => {
                     self.library.postgres.kill();
@@ -205,7 +213,7 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
     let seconds = std::env::var(SECONDS_VARIABLE).map_or(SECONDS, |text| text.parse().unwrap());
     let server = LoopbackServer::with_handler(|_| ("200 OK", "{}".to_owned()));
     let policy = format!("{AUTO}{}", server.grant_for("pay", ""));
-    let Some(library) = Library::start_impatient(&policy, &["--offline-runs", "go-on"]) else { return };
+    let Some(library) = Library::start_behind_proxies(&policy, &["--offline-runs", "go-on"]) else { return };
     let clients: Vec<Client<'_>> = (0..3 * CLIENTS).map(|worker| library.nodes[worker % 3].client("alice")).collect();
     assert_eq!(clients[0].create_counter(), Ok(1));
     assert_eq!(clients[0].create_with("pay", PAYS, &json!({ "capabilities": ["net"] })), Ok(1));

@@ -43,6 +43,12 @@ fn read_all(histories: &impl Histories, key: &HistoryKey) -> Vec<Vec<u8>> {
     }
 }
 
+/// Reads a history to its end, as soon as the server can be reached.
+pub(super) fn read_all_patiently(client: &Postgres, history: &HistoryKey) -> Vec<Vec<u8>> {
+    wait_until("the history can be read", || client.read(history, 0, 1).is_ok());
+    read_all(client, history)
+}
+
 /// What an engine promises. Several clients of it are as good as one.
 fn check_engine<E: Histories + Blobs>(clients: &[E]) {
     each_entry_has_one_writer(clients);

@@ -19,6 +19,7 @@ use toolcell_cluster::ANSWER_LIMIT;
 use super::PATIENT;
 use super::client::{Client, send};
 use super::postgres_server::{PostgresServer, ServerKind};
+use super::proxy::Proxy;
 use crate::fixtures::cli::CommandOutput;
 use crate::mcp::server::{BinaryFixture, TIMEOUT, poll};
 
@@ -39,6 +40,8 @@ pub(super) fn returns(number: u64) -> String {
 pub(super) struct Library {
     /// They end before the server.
     pub(super) nodes: Vec<Node>,
+    /// One between each node and the server, if they were asked for.
+    pub(super) proxies: Vec<Proxy>,
     pub(super) postgres: PostgresServer,
     policy: String,
     answer_limit: Duration,
@@ -61,17 +64,35 @@ impl Library {
         Self::start_waiting(policy, words, ANSWER_LIMIT)
     }
 
+    /// The same, each with a proxy between it and the server.
+    pub(super) fn start_behind_proxies(policy: &str, words: &[&str]) -> Option<Self> {
+        let mut library = Self::without_nodes(policy, ANSWER_LIMIT)?;
+        library.proxies = (0..3).map(|_| Proxy::start(library.postgres.port())).collect();
+        let url = |proxy: &Proxy| format!("postgres://toolcell@127.0.0.1:{}/toolcell", proxy.port());
+        let node = |(name, proxy): (&str, &Proxy)| library.node_with(name, &url(proxy), words);
+        library.nodes = ["a", "b", "c"].into_iter().zip(&library.proxies).map(node).collect();
+        Some(library)
+    }
+
     fn start_waiting(policy: &str, words: &[&str], answer_limit: Duration) -> Option<Self> {
-        let postgres = PostgresServer::start(ServerKind::Fast)?;
-        let folder = tempfile::tempdir().unwrap();
-        let mut library = Self { nodes: Vec::new(), postgres, policy: policy.to_owned(), answer_limit, folder };
+        let mut library = Self::without_nodes(policy, answer_limit)?;
         library.nodes = ["a", "b", "c"].map(|name| library.node(name, words)).into();
         Some(library)
     }
 
+    fn without_nodes(policy: &str, answer_limit: Duration) -> Option<Self> {
+        let postgres = PostgresServer::start(ServerKind::Fast)?;
+        let (policy, folder) = (policy.to_owned(), tempfile::tempdir().unwrap());
+        Some(Self { nodes: Vec::new(), proxies: Vec::new(), postgres, policy, answer_limit, folder })
+    }
+
     /// Starts a further node.
     pub(super) fn node(&self, name: &str, words: &[&str]) -> Node {
-        let node = Node::new(&self.folder.path().join(name), &self.policy, &self.postgres.url(), words);
+        self.node_with(name, &self.postgres.url(), words)
+    }
+
+    fn node_with(&self, name: &str, url: &str, words: &[&str]) -> Node {
+        let node = Node::new(&self.folder.path().join(name), &self.policy, url, words);
         let node = node.with_answer_limit(self.answer_limit);
         node.start();
         node

@@ -1,6 +1,7 @@
-//! A proxy between a client and the server, which loses requests and answers at a chosen place.
+//! A proxy between a client and the server, which loses requests and answers at a chosen place, or everything for a while.
 //!
-//! Invariant: the proxy knows appends by their content, [`MARK`], and passes on everything else unless a fault says otherwise.
+//! Invariant: the proxy knows appends by their content, [`MARK`], and passes on everything else unless a fault says otherwise. What was
+//! lost of a connection is lost: nothing that comes after it is passed on.
 
 #![expect(clippy::disallowed_types, reason = "this is a connection that fails")]
 
@@ -31,6 +32,7 @@ pub(super) enum ProxyFault {
 pub(super) struct Proxy {
     port: u16,
     faults: Arc<Mutex<Vec<ProxyFault>>>,
+    is_partitioned: Arc<AtomicBool>,
     is_stopped: Arc<AtomicBool>,
 }
 
@@ -40,7 +42,8 @@ impl Proxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (faults, is_stopped) = (Arc::<Mutex<Vec<_>>>::default(), Arc::<AtomicBool>::default());
-        let (shared, ended) = (Arc::clone(&faults), Arc::clone(&is_stopped));
+        let is_partitioned = Arc::<AtomicBool>::default();
+        let (shared, partition, ended) = (Arc::clone(&faults), Arc::clone(&is_partitioned), Arc::clone(&is_stopped));
         thread::spawn(move || {
             for client in listener.incoming() {
                 if ended.load(Ordering::SeqCst) {
@@ -49,10 +52,11 @@ impl Proxy {
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect((Ipv4Addr::LOCALHOST, server))) else {
                     continue;
                 };
-                Connection { client, server, faults: Arc::clone(&shared), is_held: Arc::default() }.serve();
+                let (faults, is_partitioned) = (Arc::clone(&shared), Arc::clone(&partition));
+                Connection { client, server, faults, is_partitioned, is_held: Arc::default() }.serve();
             }
         });
-        Self { port, faults, is_stopped }
+        Self { port, faults, is_partitioned, is_stopped }
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -62,6 +66,11 @@ impl Proxy {
     /// The next appends fail in these ways, one each.
     pub(super) fn fail(&self, faults: &[ProxyFault]) {
         *self.faults.lock().unwrap() = faults.iter().rev().copied().collect();
+    }
+
+    /// Loses everything from now on, without ending a connection; or ends that.
+    pub(super) fn set_partitioned(&self, is_partitioned: bool) {
+        self.is_partitioned.store(is_partitioned, Ordering::SeqCst);
     }
 
     /// Whether all faults have happened.
@@ -82,6 +91,7 @@ struct Connection {
     client: TcpStream,
     server: TcpStream,
     faults: Arc<Mutex<Vec<ProxyFault>>>,
+    is_partitioned: Arc<AtomicBool>,
     /// Whether the client gets no answers.
     is_held: Arc<AtomicBool>,
 }
@@ -90,10 +100,13 @@ impl Connection {
     /// Passes bytes on in both directions, until one side ends.
     fn serve(self) {
         let (mut from, mut to) = (self.server.try_clone().unwrap(), self.client.try_clone().unwrap());
-        let is_held = Arc::clone(&self.is_held);
+        let (is_held, is_partitioned) = (Arc::clone(&self.is_held), Arc::clone(&self.is_partitioned));
         thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
             while let Ok(count @ 1..) = from.read(&mut buffer) {
+                if is_partitioned.load(Ordering::SeqCst) {
+                    is_held.store(true, Ordering::SeqCst);
+                }
                 if !is_held.load(Ordering::SeqCst) && to.write_all(&buffer[..count]).is_err() {
                     break;
                 }
@@ -108,6 +121,7 @@ impl Connection {
         let mut holds = false;
         while let Ok(count @ 1..) = self.client.read(&mut buffer) {
             let request = &buffer[..count];
+            holds |= self.is_partitioned.load(Ordering::SeqCst);
             if holds {
                 // It goes nowhere.
                 continue;
