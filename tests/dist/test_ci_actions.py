@@ -656,7 +656,8 @@ class Release(unittest.TestCase):
         with tempfile.TemporaryDirectory() as temporary:
             dist = Path(temporary, "checkout/dist")
             dist.mkdir(parents=True)
-            built = [f"toolcell-{VERSION}-{arch}-{ending}" for arch in ("x86_64", "aarch64") for ending in ("linux.tar.gz", "linux.cdx.json", "oci.tar")]
+            endings = ("linux.tar.gz", "linux.cdx.json", "oci.tar")
+            built = [f"{name}-{VERSION}-{arch}-{ending}" for name in ("toolcell", "toolcell-cluster") for arch in ("x86_64", "aarch64") for ending in endings]
             built += [f"toolcell-images-{VERSION}-{arch}-linux.tar.gz" for arch in ("x86_64", "aarch64")]
             built += [f"toolcell_{VERSION}_{arch}.deb" for arch in ("amd64", "arm64")]
             built += [f"toolcell-{VERSION}-cp310-abi3-manylinux_2_34_x86_64.whl", f"toolcell-{VERSION}.tgz", f"toolcell-linux-x64-gnu-{VERSION}.tgz"]

@@ -275,6 +275,32 @@ class Pack(unittest.TestCase):
         depends = run("dpkg-deb", "--field", out / f"toolcell_{version()}_{packed.DEBIAN_ARCH}.deb", "Depends")
         self.assertRegex(depends, r"^libc6 \(>= 2\.\d+\)\n$")
 
+    def test_the_program_of_nodes_is_an_archive_and_an_image(self):
+        out = self.folder / "nodes"
+        packed.pack(packed.stand_in(), out, TOOLCELL_NATIVE=str(packed.binary()), PACK_PROGRAM="toolcell-cluster")
+        name = f"toolcell-cluster-{version()}-{ARCH}"
+        self.assertEqual(self.names(out), [f"{name}-linux.tar.gz", f"{name}-oci.tar"])
+        with tarfile.open(out / f"{name}-linux.tar.gz") as archive:
+            files = {entry.name: entry for entry in archive.getmembers() if entry.isfile()}
+            licences = archive.extractfile(f"{name}-linux/share/doc/toolcell-cluster/THIRD-PARTY-LICENSES").read().decode()
+        texts = ("CHANGELOG.md", "LICENSE", "README.md", "THIRD-PARTY-LICENSES")
+        expected = {f"{name}-linux/bin/toolcell-cluster", *(f"{name}-linux/share/doc/toolcell-cluster/{text}" for text in texts)}
+        self.assertEqual(set(files), expected)
+        self.assertEqual(files[f"{name}-linux/bin/toolcell-cluster"].mode, 0o755)
+        # What it has, and the other program has not.
+        self.assertIn("\ntokio-postgres 0.", licences)
+        with tarfile.open(out / f"{name}-oci.tar") as layout:
+            read = lambda path: json.loads(layout.extractfile(path).read())
+            blob = lambda descriptor: "blobs/" + descriptor["digest"].replace(":", "/")
+            (described,) = read("index.json")["manifests"]
+            manifest = read(blob(described))
+            config = read(blob(manifest["config"]))["config"]
+            with tarfile.open(fileobj=layout.extractfile(blob(manifest["layers"][0])), mode="r:gz") as root:
+                self.assertEqual(root.getmember("usr/bin/toolcell-cluster").mode, 0o755)
+        self.assertEqual(described["annotations"]["io.containerd.image.name"], f"localhost/toolcell-cluster:{version()}")
+        self.assertEqual((config["Entrypoint"], config["Volumes"]), (["/usr/bin/toolcell-cluster"], {"/data": {}}))
+        self.refused(packed.stand_in(), TOOLCELL_NATIVE=str(packed.binary()), PACK_PROGRAM="another")
+
     def test_the_licence_of_a_c_library_that_is_linked_is_there(self):
         with tarfile.open(packed.stand_in_dist() / f"toolcell-{version()}-{ARCH}-linux.tar.gz") as archive:
             text = archive.extractfile(f"toolcell-{version()}-{ARCH}-linux/share/doc/toolcell/THIRD-PARTY-LICENSES").read().decode()

@@ -4,10 +4,13 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use rustix::process::geteuid;
 use toolcell::{Draft, Params, SOURCE_LIMIT};
+use toolcell_error::ErrorCode;
 use toolcell_i18n::{Message, message, msgid};
 
 use crate::error::CliError;
@@ -15,6 +18,29 @@ use crate::streams::Streams;
 
 /// Maximum length of parameters, in bytes.
 const MAX_PARAMS_BYTES: u64 = 64 << 20;
+
+/// Reads a text file that has a secret. `code` is that of the error if other users can read it, too.
+pub(crate) fn read_secret_file(path: &Path, most: u64, code: ErrorCode) -> Result<String, CliError> {
+    let shown = path.display().to_string();
+    let failed = |error| CliError::File { path: shown.clone(), error };
+    let file = path.metadata().map_err(failed)?;
+    if !is_private(file.mode(), file.uid(), geteuid().as_raw()) {
+        let message = message!(
+            "{path} is readable by other users (mode {mode})",
+            path = shown,
+            mode = format!("{:o}", file.mode() & 0o777)
+        );
+        return Err(CliError::coded(code, message, msgid!("restrict it to its owner: chmod 600")));
+    }
+    read_file(path, most)
+}
+
+/// Whether a file of a mode and an owner is private to a user. One of root may be readable by its group, as a file is that Kubernetes
+/// gives to a user who is not root; others may neither read nor write it. The rule is that of PostgreSQL for `ssl_key_file`.
+fn is_private(mode: u32, owner: u32, user: u32) -> bool {
+    let allowed = if owner == 0 && user != 0 { 0o740 } else { 0o700 };
+    mode & 0o777 & !allowed == 0
+}
 
 /// Reads a draft from a file, or from standard input for `-`.
 pub(crate) fn read_draft(path: &str, streams: &mut Streams<'_>) -> Result<Draft, CliError> {
@@ -107,4 +133,21 @@ pub(crate) fn read_up_to(from: impl Read, most: u64) -> std::io::Result<Vec<u8>>
 /// Returns the time since the Unix epoch, where a run's virtual clock starts.
 pub(crate) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_private_to_its_owner_and_one_of_root_also_to_its_group() {
+        for (mode, owner, user) in [(0o600, 7, 7), (0o400, 7, 7), (0o100_600, 0, 0), (0o640, 0, 7), (0o440, 0, 7)] {
+            assert!(is_private(mode, owner, user), "{mode:o} {owner} {user}");
+        }
+        for (mode, owner, user) in
+            [(0o640, 7, 7), (0o440, 0, 0), (0o604, 7, 7), (0o644, 0, 7), (0o660, 0, 7), (0o440, 8, 7), (0o666, 0, 7)]
+        {
+            assert!(!is_private(mode, owner, user), "{mode:o} {owner} {user}");
+        }
+    }
 }

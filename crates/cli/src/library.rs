@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::num::NonZeroU32;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -208,21 +207,8 @@ fn read_secret(file: Option<&Path>) -> Result<[u8; LIBRARY_SECRET_BYTES], CliErr
     let variable = environment::text(SECRET_VARIABLE)?;
     let (text, place) = match (file, variable) {
         (Some(path), None) => {
-            let shown = path.display().to_string();
-            let failed = |error| CliError::File { path: shown.clone(), error };
-            let mode = path.metadata().map_err(failed)?.permissions().mode();
-            if mode & 0o077 != 0 {
-                return Err(CliError::coded(
-                    ErrorCode::SecretInvalid,
-                    message!(
-                        "{path} is readable by other users (mode {mode})",
-                        path = shown,
-                        mode = format!("{:o}", mode & 0o777)
-                    ),
-                    msgid!("restrict it to its owner: chmod 600"),
-                ));
-            }
-            (input::read_file(path, MAX_SECRET_BYTES)?, shown)
+            let text = input::read_secret_file(path, MAX_SECRET_BYTES, ErrorCode::SecretInvalid)?;
+            (text, path.display().to_string())
         }
         (None, Some(text)) => (text, SECRET_VARIABLE.to_owned()),
         (None, None) => {

@@ -11,7 +11,6 @@ mod toolboxes;
 use std::io::IsTerminal as _;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -246,18 +245,8 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
     match (&args.tokens, token) {
         (Some(path), None) => {
             let shown = path.display().to_string();
-            let failed = |error| CliError::File { path: shown.clone(), error };
-            let mode = path.metadata().map_err(failed)?.permissions().mode();
-            if mode & 0o077 != 0 {
-                let message = message!(
-                    "{path} is readable by other users (mode {mode})",
-                    path = shown,
-                    mode = format!("{:o}", mode & 0o777)
-                );
-                let hint = msgid!("restrict it to its owner: chmod 600");
-                return Err(CliError::coded(ErrorCode::TokensReadable, message, hint));
-            }
-            TokenStore::parse(&input::read_file(path, MAX_TOKENS_BYTES)?).map_err(|error| token_error(&error, &shown))
+            let text = input::read_secret_file(path, MAX_TOKENS_BYTES, ErrorCode::TokensReadable)?;
+            TokenStore::parse(&text).map_err(|error| token_error(&error, &shown))
         }
         (None, Some(token)) => TokenStore::single(&token).map_err(|error| token_error(&error, TOKEN_VARIABLE)),
         (None, None) => Ok(TokenStore::Unauthenticated),
