@@ -58,7 +58,8 @@ const APPEND: &str = "WITH added AS (INSERT INTO toolcell.history (key, n, entry
      WHERE $2 = 1 OR EXISTS (SELECT FROM toolcell.history WHERE key = $1 AND n = $2 - 1) RETURNING key) \
      SELECT pg_notify('toolcell', key) FROM added";
 /// Reads entries: the first, and those that begin within 128 KiB after it, so that the answer comes in time over a slow network.
-const READ: &str = "SELECT n, entry FROM (SELECT n, entry, sum(octet_length(entry)) OVER (ORDER BY n) - octet_length(entry) AS before \
+/// No node makes one that is larger than 128 KiB: that is not sent.
+const READ: &str = "SELECT n, CASE WHEN octet_length(entry) <= 131072 THEN entry END FROM (SELECT n, entry, sum(octet_length(entry)) OVER (ORDER BY n) - octet_length(entry) AS before \
      FROM (SELECT n, entry FROM toolcell.history WHERE key = $1 AND n > $2 ORDER BY n LIMIT $3) AS entries) AS summed \
      WHERE before < 131072 ORDER BY n";
 /// The numbers of entries of histories, in the order of their keys.
@@ -270,7 +271,8 @@ impl Histories for Postgres {
         let mut entries = Vec::with_capacity(rows.len());
         for (row, expected) in rows.iter().zip(number(after)? + 1..) {
             let found: i64 = row.try_get(0).map_err(|error| unusable(&error))?;
-            if found != expected {
+            let entry: Option<Vec<u8>> = row.try_get(1).map_err(|error| unusable(&error))?;
+            let Some(entry) = entry.filter(|_| found == expected) else {
                 return Err(SharedError::Invalid {
                     reason: message!(
                         "the history `{key}` has no entry {expected}: the table `toolcell.history` was changed by hand",
@@ -278,8 +280,8 @@ impl Histories for Postgres {
                         expected
                     ),
                 });
-            }
-            entries.push(row.try_get(1).map_err(|error| unusable(&error))?);
+            };
+            entries.push(entry);
         }
         Ok(entries)
     }

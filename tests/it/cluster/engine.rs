@@ -138,6 +138,18 @@ fn postgres_is_an_engine_of_histories_and_objects() {
 }
 
 #[test]
+fn an_entry_that_no_node_made_is_refused_before_it_is_sent() {
+    let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
+    let (client, history) = (connect(&server.url()), key("library/planted"));
+    assert_eq!(client.append(&history, 0, b"first").unwrap(), Appended::Done);
+    server.query(
+        "INSERT INTO toolcell.history (key, n, entry) VALUES ('library/planted', 2, decode(repeat('00', 131073), 'hex'))",
+    );
+    assert_eq!(client.read(&history, 0, 10).unwrap_err().code(), ErrorCode::SharedInvalid);
+    assert_eq!(client.read(&history, 0, 1).unwrap(), [b"first"]);
+}
+
+#[test]
 fn a_client_hears_of_changes_that_others_make() {
     let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
     let [listener, writer] = [(), ()].map(|()| connect(&server.url()));

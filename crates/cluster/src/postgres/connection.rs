@@ -147,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// Makes a connection, and the tables if there are none.
+    /// Makes a connection, and the tables if the database has no tables yet.
     async fn connect(&self, limit: Duration) -> Result<Arc<Session>, ServerFailure> {
         let made = timeout(limit, async {
             let client = connect(&self.config, &self.tls).await?;
@@ -267,7 +267,7 @@ impl Session {
     }
 }
 
-/// Creates the tables if there are none, and checks their format.
+/// Creates the tables if they are missing, and checks their format.
 async fn create_tables(client: &Client) -> Result<(), ServerFailure> {
     let unusable = |reason| Err(ServerFailure { reason, is_final: true });
     let found = client.query_one("SELECT to_regclass('toolcell.format')::text", &[]).await?;

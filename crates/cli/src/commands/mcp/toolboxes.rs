@@ -178,7 +178,7 @@ impl Toolboxes {
         None
     }
 
-    /// How far this node has followed its libraries; `None` if it is none, or its store does not respond.
+    /// How far this node has followed its libraries; `None` if this server is not a node, or its store does not respond.
     fn following(&self) -> Option<Following> {
         let node = self.local.store()?.replication_status().ok()??.node;
         let opened = self.all();
@@ -225,7 +225,7 @@ fn ask_lengths(library: &NodeLibrary, stores: &[&Store]) -> Option<(Vec<u64>, In
     (lengths.len() == stores.len()).then_some((lengths, asked))
 }
 
-/// Applies the changes of other nodes, unless the length of the history says that there are none.
+/// Applies the changes of other nodes, unless the length of the history says that all are applied.
 fn follow(store: &Store, length: Option<(u64, Instant)>) -> Result<(), Fault> {
     match length {
         Some((length, asked)) if store.confirm_length(length, asked)? => Ok(()),
