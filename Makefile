@@ -156,7 +156,7 @@ jailed: ## Run the tests of the operations again, with every call in the jail
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it crash_consistency
 
-chaos: ## Let clients use three nodes of one library while processes are killed and stopped, for CHAOS_SECONDS (15 minutes); needs PostgreSQL
+chaos: ## Let clients use three nodes of one library while processes are killed and stopped, for CHAOS_SECONDS (15 minutes); needs PostgreSQL, nats-server and, for S3, weed
 	cargo build --locked --workspace --bins
 	TOOLCELL_CHAOS_SECONDS=$${CHAOS_SECONDS:-900} cargo test --locked --package toolcell-tests --test it cluster::chaos -- --nocapture
 

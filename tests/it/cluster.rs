@@ -1,4 +1,4 @@
-//! Many nodes, one library: the PostgreSQL engine alone, and nodes that share a server.
+//! Many nodes, one library: the engines alone, and nodes that share them.
 //!
 //! Reading order: [`postgres_server`] starts a server, [`node`] the nodes, and [`client`] is their client; the other modules are the
 //! tests.
@@ -9,19 +9,25 @@
 #![expect(clippy::disallowed_types, reason = "the servers of these tests listen and log")]
 
 mod client;
+mod nats_server;
 mod node;
 mod postgres_server;
 mod proxy;
+mod s3_server;
 
 mod backups;
 mod chaos;
 mod crashes;
 mod decisions;
 mod engine;
+mod engines;
 mod linearizability;
+mod migration;
+mod nats;
 mod outages;
 mod refusals;
 mod restarts;
+mod s3;
 mod sharing;
 mod tampering;
 

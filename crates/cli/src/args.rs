@@ -40,7 +40,7 @@ pub(crate) use flows::{FlowsArgs, FlowsCommand};
 pub use help::help_texts;
 pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
-pub(crate) use node::{NodeArgs, NodeCommand, SharedLibraryArgs};
+pub(crate) use node::{MigrateCommand, NodeArgs, NodeCommand, SharedLibraryArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, GrantArgs, InitArgs, ManArgs,
     PolicyArgs, SchemaArgs, TypesArgs,
@@ -316,7 +316,14 @@ impl Command {
     /// Whether the command needs a store directory.
     pub(crate) fn needs_store_dir(&self) -> bool {
         let works_without = matches!(self, Self::Reflect(_) | Self::Exec(_) | Self::Profile(_) | Self::Batch(_));
-        let is_on_store = matches!(self, Self::Fsck(_) | Self::Gc(_) | Self::Export(_) | Self::Audit(_));
+        let is_on_store = matches!(
+            self,
+            Self::Fsck(_)
+                | Self::Gc(_)
+                | Self::Export(_)
+                | Self::Audit(_)
+                | Self::Node(NodeArgs { command: Some(NodeCommand::Migrate { .. }), .. })
+        );
         is_on_store || self.needs_policy() && !works_without
     }
 }

@@ -328,6 +328,7 @@ from_store! {
     toolcell::ToolboxError, |error| Some(error.hint());
     store::ExportError, |error| error.hint();
     store::ImportError, |error| Some(error.hint());
+    store::MigrationError, |error| Some(error.hint());
     store::SignatureError, |error| Some(error.hint());
     NameError, |error| Some(error.hint());
     toolcell::ApprovalError, |error| Some(error.hint());

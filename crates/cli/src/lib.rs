@@ -47,10 +47,12 @@ mod language;
 mod malloc;
 mod name_service;
 mod node_report;
+mod placement;
 mod prompt;
 mod question;
 mod screen;
 mod streams;
+mod wire;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
@@ -70,9 +72,10 @@ use policy_files::PolicyFiles;
 
 pub use args::help_texts;
 pub use commands::completions::complete;
-pub use library::{ConnectLibrary, LibraryEngine, LibraryError, SharedCounts};
+pub use library::{ConnectLibrary, EngineUrls, LibraryEngine, LibraryError, SharedCounts, read_private_file};
 pub use node_report::{NodeReports, PublishedReport};
 pub use streams::{ColorMode, Streams};
+pub use wire::{AnswerMessage, Wire, WireFailure, WireFuture};
 
 /// Runs this process's command, with the clients of the engines of shared libraries. The entry point of the binary `toolcell-cluster`.
 #[must_use]

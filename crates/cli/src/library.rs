@@ -19,9 +19,13 @@ use crate::environment;
 use crate::error::CliError;
 use crate::input;
 use crate::node_report::{KnownNode, NodeReport, NodeReports, ReportSeal};
+use crate::wire::Wire;
 
 /// The environment variable with the URL of the database.
 pub(crate) const URL_VARIABLE: &str = "TOOLCELL_SHARED";
+/// The environment variables with the URLs of the messages between nodes and of the store of objects.
+pub(crate) const WIRE_VARIABLE: &str = "TOOLCELL_SHARED_WIRE";
+pub(crate) const BLOBS_VARIABLE: &str = "TOOLCELL_SHARED_BLOBS";
 /// The environment variable with the secret of the library.
 const SECRET_VARIABLE: &str = "TOOLCELL_SHARED_SECRET";
 /// The maximum size of the file with the secret, in bytes.
@@ -53,8 +57,19 @@ impl SharedRates for CountedRates {
     }
 }
 
-/// Connects to the engine that a URL names.
-pub type ConnectLibrary = fn(&str) -> Result<LibraryEngine, LibraryError>;
+/// Where the engines of a shared library are.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EngineUrls {
+    /// The engine of the histories.
+    pub shared: String,
+    /// The server of messages between nodes; `None` if the engine of the histories tells of changes.
+    pub wire: Option<String>,
+    /// The store of the objects; `None` if the engine of the histories has them.
+    pub blobs: Option<String>,
+}
+
+/// Connects to the engines that URLs name.
+pub type ConnectLibrary = fn(&EngineUrls) -> Result<LibraryEngine, LibraryError>;
 
 /// The clients of what nodes share.
 pub struct LibraryEngine {
@@ -66,6 +81,8 @@ pub struct LibraryEngine {
     pub reports: Arc<dyn NodeReports>,
     /// Counts for rate limits.
     pub counts: Arc<dyn SharedCounts>,
+    /// Messages between nodes, if there is a server for them.
+    pub wire: Option<Arc<dyn Wire>>,
     /// Waits until a history may have changed, at most as long as said.
     pub wait: Box<dyn Fn(Duration) + Send + Sync>,
 }
@@ -89,15 +106,15 @@ pub(crate) struct NodeLibrary {
 }
 
 impl NodeLibrary {
-    /// Connects to the library at a URL. Runs go on for `offline_limit` while it cannot be reached; `None` means for ever.
+    /// Connects to the engines of a library. Runs go on for `offline_limit` while it cannot be reached; `None` means for ever.
     pub(crate) fn connect(
         connect: ConnectLibrary,
-        url: &str,
+        urls: &EngineUrls,
         secret: Option<&Path>,
         offline_limit: Option<Duration>,
     ) -> Result<Self, CliError> {
         let secret = read_secret(secret)?;
-        let engine = connect(url).map_err(|error| CliError::coded(error.code, error.message, error.hint))?;
+        let engine = connect(urls).map_err(|error| CliError::coded(error.code, error.message, error.hint))?;
         Ok(Self { engine, secret, seal: ReportSeal::new(&secret), offline_limit })
     }
 
@@ -122,6 +139,11 @@ impl NodeLibrary {
     /// The request rates of principals, over all nodes.
     pub(crate) fn rates(&self) -> Arc<dyn SharedRates> {
         Arc::new(CountedRates(Arc::clone(&self.engine.counts)))
+    }
+
+    /// The messages between nodes, and the secret that authenticates them; `None` if there is no server for messages.
+    pub(crate) fn wire(&self) -> Option<(Arc<dyn Wire>, &[u8; LIBRARY_SECRET_BYTES])> {
+        self.engine.wire.as_ref().map(|wire| (Arc::clone(wire), &self.secret))
     }
 
     /// How long runs go on while the library cannot be reached; `None` means for ever.
@@ -185,7 +207,8 @@ pub(crate) fn engines() -> Option<ConnectLibrary> {
 /// Those of [`NodeLibrary::connect`], and of a store that does not open.
 pub(crate) fn attach(dir: &Path) -> Result<Option<Replication>, CliError> {
     let Some(connect) = engines() else { return Ok(None) };
-    let Some(url) = environment::text(URL_VARIABLE)?.filter(|url| !url.is_empty()) else { return Ok(None) };
+    let Some(shared) = url_from_environment(URL_VARIABLE)? else { return Ok(None) };
+    let (wire, blobs) = (url_from_environment(WIRE_VARIABLE)?, url_from_environment(BLOBS_VARIABLE)?);
     if !dir.join("index.sqlite").exists() {
         return Err(CliError::usage(
             message!(
@@ -198,8 +221,27 @@ pub(crate) fn attach(dir: &Path) -> Result<Option<Replication>, CliError> {
     }
     let Some(library) = Store::open_existing(dir, &Settings::default())?.library() else { return Ok(None) };
     // A command is not told how old its view may be.
-    let node = NodeLibrary::connect(connect, &url, None, Some(Duration::ZERO))?;
+    let urls = EngineUrls { shared, wire, blobs };
+    let node = NodeLibrary::connect(connect, &urls, None, Some(Duration::ZERO))?;
     Ok(Some(node.replication_of(library)))
+}
+
+/// Reads a file with credentials of an engine, which has to be private, and at most so many bytes long.
+///
+/// # Errors
+/// `secret-invalid` if other users can read it, and the system's errors.
+pub fn read_private_file(path: &Path, limit: u64) -> Result<String, LibraryError> {
+    let hint = msgid!("give it a file that only you can read: chmod 600");
+    input::read_secret_file(path, limit, ErrorCode::SecretInvalid).map_err(|error| LibraryError {
+        code: error.code(),
+        message: error.message(),
+        hint,
+    })
+}
+
+/// Reads the URL in a variable of the environment; `None` if it is not set, or empty.
+pub(crate) fn url_from_environment(variable: &'static str) -> Result<Option<String>, CliError> {
+    Ok(environment::text(variable)?.filter(|url| !url.is_empty()))
 }
 
 /// Reads the secret: 64 hexadecimal digits.

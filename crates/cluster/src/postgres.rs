@@ -12,7 +12,7 @@
 //! connection is lost before the answer, the same append is sent again over a new one: either it is made now, or the primary key says
 //! that there is an entry, and its bytes say whose.
 //!
-//! Three connections are kept: for histories, for objects and reports, and to listen. Reads see every append that was answered, because they go
+//! Up to three connections are kept: for histories, for objects and reports, and to listen. Reads see every append that was answered, because they go
 //! to the primary, never to a standby (`target_session_attrs`).
 //!
 //! Invariant: each method returns within a little more than twice the time that an answer may take, and the time that its bytes need over
@@ -120,6 +120,15 @@ pub enum PostgresError {
     Shared(#[from] SharedError),
 }
 
+/// Whether a client listens to what the database tells of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listening {
+    /// It does, over a connection of its own.
+    Yes,
+    /// It hears of changes otherwise.
+    No,
+}
+
 /// A PostgreSQL database that holds shared libraries.
 pub struct Postgres {
     histories: Arc<Connection>,
@@ -140,7 +149,12 @@ impl Postgres {
     ///
     /// # Errors
     /// `request-invalid` for the URL, and `shared-invalid` if the database refuses the user, or a newer version made the tables.
-    pub fn connect(url: &str, password: Option<&[u8]>, answer_limit: Duration) -> Result<Self, PostgresError> {
+    pub fn connect(
+        url: &str,
+        password: Option<&[u8]>,
+        answer_limit: Duration,
+        listening: Listening,
+    ) -> Result<Self, PostgresError> {
         let config = parse_url(url, password)?;
         let start = |reason: String| PostgresError::Start { reason: Message::verbatim(reason) };
         let tls = tls_connector().map_err(start)?;
@@ -153,7 +167,9 @@ impl Postgres {
         let server = Arc::new(ServerState::default());
         let connection = || Arc::new(Connection::new(config.clone(), tls.clone(), answer_limit, Arc::clone(&server)));
         let notifications = Arc::new(Notifications::default());
-        runtime.spawn(notifications::listen(config.clone(), tls.clone(), answer_limit, Arc::clone(&notifications)));
+        if listening == Listening::Yes {
+            runtime.spawn(notifications::listen(config.clone(), tls.clone(), answer_limit, Arc::clone(&notifications)));
+        }
         let (histories, blobs) = (connection(), connection());
         let engine = Self { histories, blobs, notifications, answer_limit, runtime: Some(runtime) };
         let connection = Arc::clone(&engine.histories);

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`HttpConfig`] holds all settings. `serve` accepts connections and shuts them
 //! down. `router` has the routes: `endpoint` forwards requests to the protocol, with the help of
-//! `authenticate`, `body` and `sessions`, `health` has the endpoints for monitoring, and `pages` those of
+//! `authenticate`, `body`, `sessions` and `hand_over`, `health` has the endpoints for monitoring, and `pages` those of
 //! the host for people, whom `operators` knows; `host_check` and `cors` are around them. `pool` shares a bounded resource between principals, `connections`
 //! assigns connections to principals, and `connection` enforces the timeouts of one.
 //!
@@ -26,6 +26,7 @@ mod endpoint;
 mod failure_limiter;
 #[cfg(test)]
 mod fuzz;
+mod hand_over;
 mod health;
 mod host_check;
 mod operators;
@@ -68,6 +69,7 @@ use self::router::HttpRoutes;
 use crate::in_flight::{CallTracker, SHUTDOWN_LIMIT};
 use crate::runtime::THREADS_HINT;
 
+pub use self::hand_over::{AnswerHandedCall, HandOver, HandOverFuture, HandOverOutcome, HandedAnswer, HandedCall};
 pub use self::health::HealthHooks;
 pub use self::operators::{Operators, SignInError};
 pub use self::pages::{HostPages, PAGES_PATH};
@@ -131,6 +133,8 @@ pub struct HttpConfig {
     /// The count of requests that this server shares with others, so that the rates hold for all of them together; none by default. Each
     /// server goes by the rates alone while the count cannot be reached.
     pub shared_rates: Option<Arc<dyn SharedRates>>,
+    /// Hands calls over to other servers that have their tool in memory; none by default.
+    pub hand_over: Option<Arc<dyn HandOver>>,
     /// How long [`serve_http`](crate::serve_http) still answers after SIGTERM, while `/readyz` reports that the server is closing: the time
     /// that a load balancer has to choose another server. None by default.
     pub drain: Duration,
@@ -219,6 +223,7 @@ impl Default for HttpConfig {
             max_sessions: 512,
             requests_per_minute: None,
             shared_rates: None,
+            hand_over: None,
             drain: Duration::ZERO,
             shutdown_grace: Duration::from_secs(10),
             timeouts: Timeouts::default(),

@@ -12,6 +12,7 @@ use crate::catalog::commit::{apply_version, latest_version};
 use crate::catalog::deprecate::write_deprecation;
 use crate::catalog::status::{demote, write_status};
 use crate::db::Db;
+use crate::db::replica::write_end;
 use crate::entry::by_id;
 use crate::error::Fault;
 use crate::kv;
@@ -76,6 +77,7 @@ pub(crate) fn apply_change(db: &Db, transaction: &Connection, change: &Change) -
             delete_expired(transaction, *suspended_before)?;
             kv::delete_expired(transaction, *now)?;
         }
+        Change::End { node, at } => write_end(transaction, node, *at)?,
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ use crate::replication::change::{ApprovalChange, Change};
 pub const SINGLE_APPROVAL_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 /// The decisions about tools, as they are listed. The number stands for [`Decision::ApprovedOnce`].
-const DECIDED: &str = "(SELECT tool, grants, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
+pub(crate) const DECIDED: &str = "(SELECT tool, grants, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
     UNION ALL SELECT tool, grants, form, 2, by, at FROM single_approval)";
 
 /// The decisions about tools, and the requests for one.
@@ -285,7 +285,7 @@ impl<'a> Approvals<'a> {
 }
 
 impl Approval {
-    fn to_change(&self) -> Change {
+    pub(crate) fn to_change(&self) -> Change {
         let decision = match self.decision {
             Decision::Approved => ApprovalChange::Approved,
             Decision::ApprovedOnce => ApprovalChange::ApprovedOnce,
@@ -429,7 +429,7 @@ pub(crate) fn end_approvals(transaction: &Connection, folded: &str) -> rusqlite:
     Ok(())
 }
 
-fn decision_from_granted(granted: i64) -> Decision {
+pub(crate) fn decision_from_granted(granted: i64) -> Decision {
     match granted {
         0 => Decision::Refused,
         1 => Decision::Approved,

@@ -46,6 +46,7 @@ mod trusted_definitions;
 mod apply;
 mod audited_change;
 mod changes;
+mod migration;
 mod store;
 
 pub use approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval, SINGLE_APPROVAL_LIFETIME};
@@ -75,6 +76,7 @@ pub use labels::{LabelHolder, Labels};
 pub use maintenance::{
     FsckProblem, FsckReport, GcMode, GcReport, Maintenance, RepairMode, UnknownStep, fsck, repair_adopting,
 };
+pub use migration::{Migrated, MigrationError, Reencrypt, SuspendedKeys};
 pub use nonces::{NonceUse, Nonces};
 pub use notice::{Notice, emit_notice, set_notice_handler};
 pub use replication::{Appended, Blobs, Histories, HistoryKey, LIBRARY_SECRET_BYTES, Replication, SharedError};

@@ -20,12 +20,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blake3::Hash;
+use jiff::Timestamp;
 use toolcell_i18n::{Message, message};
 
 /// The maximum length of a key, in bytes.
 const KEY_LIMIT: usize = 200;
 /// The key of the history that has the fingerprint of the secret.
 const SECRET_KEY: &str = "secret";
+/// The context string of key derivation from the secret of a library, for domain separation.
+const STORE_KEYS: &str = "toolcell 2026-12 keys of a library";
 /// The size of the secret of a library, in bytes.
 pub const LIBRARY_SECRET_BYTES: usize = 32;
 
@@ -158,6 +161,14 @@ pub enum SharedError {
         /// What is wrong.
         reason: Message,
     },
+    /// The library has ended: it was taken to a store of its own.
+    #[error("the shared library was taken to a store of its own at {at}")]
+    #[code(SharedInvalid)]
+    #[hint("use that store; to stop asking for the library here, remove the principal from the tokens of the nodes")]
+    Ended {
+        /// When.
+        at: Timestamp,
+    },
     /// The store is the copy of a shared library, and was opened without it.
     #[error("this store is a copy of the shared library `{library}`, and changes are made through its nodes")]
     #[code(SharedCopy)]
@@ -193,6 +204,11 @@ impl fmt::Debug for Replication {
 }
 
 impl Replication {
+    /// The key that [`Store::derive_key`](crate::Store::derive_key) returns for a copy of the library.
+    pub(crate) fn store_key(&self, purpose: &str) -> [u8; 32] {
+        self.derive_key(STORE_KEYS, purpose)
+    }
+
     /// Derives a key for a purpose. It is the same on all nodes.
     pub(crate) fn derive_key(&self, context: &str, purpose: &str) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(context);

@@ -33,8 +33,6 @@ use crate::trusted_definitions::TrustedDefinitions;
 
 /// How long [`Store::follow`] waits for another process that changes the store.
 const FOLLOW_PATIENCE: Duration = Duration::from_secs(1);
-/// The context string of key derivation from the secret of a library, for domain separation.
-const LIBRARY_KEYS: &str = "toolcell 2026-12 keys of a library";
 
 /// A store of tools. Threads share one value; several processes may open the same directory.
 ///
@@ -299,8 +297,13 @@ impl Store {
     /// ```
     pub fn derive_key(&self, purpose: &str) -> Result<[u8; 32], Fault> {
         if let Some(replication) = &self.db.settings.replication {
-            return Ok(replication.derive_key(LIBRARY_KEYS, purpose));
+            return Ok(replication.store_key(purpose));
         }
+        self.local_key(purpose)
+    }
+
+    /// Derives a key from the key of this directory, also in the copy of a shared library.
+    pub(crate) fn local_key(&self, purpose: &str) -> Result<[u8; 32], Fault> {
         self.key.derive(&self.db.directory, purpose)
     }
 }

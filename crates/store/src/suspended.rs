@@ -168,7 +168,7 @@ pub(crate) fn delete_suspended(transaction: &Connection, run: RunId) -> rusqlite
     transaction.prepare_cached("DELETE FROM sleeping WHERE run = ?")?.execute([run.to_bytes()]).map(|_| ())
 }
 
-fn suspended_from_row(row: &Row<'_>) -> rusqlite::Result<SuspendedRow> {
+pub(crate) fn suspended_from_row(row: &Row<'_>) -> rusqlite::Result<SuspendedRow> {
     Ok(SuspendedRow {
         run: RunId::from_bytes(row.get(0)?),
         tool: ToolId::from_bytes(row.get(1)?),

@@ -67,7 +67,7 @@
 //!   functions and lines.
 //! - [`Toolbox::cost_report`], [`Toolbox::retirements`] and [`Toolbox::deprecate`]: what tools cost, and which ones to
 //!   retire.
-//! - [`export`], [`import`] and [`collect`] work on a whole store.
+//! - [`export`], [`import`] and [`collect`] work on a whole store; [`copy_to_library`] and [`take_from_library`] move it.
 //!
 //! # Features
 //!
@@ -159,7 +159,9 @@ pub use operations::create::{CreateError, CreateResult};
 pub use operations::decide::{DEFAULT_DECISION_TIMEOUT, DecideOptions};
 pub use operations::delete::DeleteError;
 pub use operations::deprecate::{DeprecateError, DeprecateResult};
-pub use operations::exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
+pub use operations::exchange::{
+    ExportSelection, collect, copy_to_library, export, import, repair, repair_adopting, score_tool, take_from_library,
+};
 pub use operations::exec::{CodeResult, ExecError, ExecOptions, Precheck};
 pub use operations::flows::{DeclassificationState, FlowExplanation, HeldFlow};
 pub use operations::list::{ListToolsError, ToolList};

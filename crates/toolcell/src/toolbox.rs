@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use toolcell_analysis::Finding;
@@ -15,8 +16,8 @@ use toolcell_i18n::{Localize as _, Message};
 use toolcell_policy::{Policy, PolicyError};
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{
-    Approval, Entry, Fault, ImportError, ImportReport, Notice, OnConflict, OpenError, RecordError, RunId, Settings,
-    Store, ToolRef, VersionCommit,
+    Approval, Entry, Fault, Filter, ImportError, ImportReport, ListError, Notice, OnConflict, OpenError, Order,
+    PAGE_LIMIT, RecordError, RunId, Settings, Store, ToolRef, VersionCommit,
 };
 use toolcell_tool::{Draft, ToolId, ToolName};
 
@@ -360,6 +361,26 @@ impl Toolbox {
     #[cfg(feature = "servers")]
     pub fn trust_server(&self, review: &ServerReview, by: &str) -> Result<(), ServerError> {
         servers::trust(&self.parts, review, by)
+    }
+
+    /// Loads and analyses tools ahead of their first call, which then need not wait for that: of those in an order the first `count`, for
+    /// as long as `time`. Nothing of a tool runs. Returns the number of tools that were loaded.
+    ///
+    /// # Errors
+    /// `store-missing`, and the store's I/O errors.
+    pub fn load_ahead(&self, order: Order, count: usize, time: Duration) -> Result<usize, ListError> {
+        let (started, mut loaded) = (Instant::now(), 0);
+        let filter = Filter { order, limit: count.min(PAGE_LIMIT), ..Filter::default() };
+        for entry in self.parts.require_store()?.catalog().list(&filter)?.entries {
+            if started.elapsed() >= time {
+                break;
+            }
+            if !self.parts.runtime.has_tool(&entry.id) {
+                // A tool that cannot be loaded tells its caller so.
+                loaded += usize::from(self.parts.load_tool(&entry).is_ok());
+            }
+        }
+        Ok(loaded)
     }
 
     /// Explains which flows of data a tool may cause with its grants, and what the policy's rules say of them. `tool` is

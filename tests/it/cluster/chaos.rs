@@ -15,7 +15,9 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::client::{Client, NO_ANSWER, Refused};
+use super::nats_server::{NatsKind, NatsServer};
 use super::node::{AUTO, Library, returns, wait_until};
+use super::s3_server::{S3Server, StoreKind};
 use super::{Ending, note};
 use crate::operations::loopback::LoopbackServer;
 
@@ -23,6 +25,8 @@ use crate::operations::loopback::LoopbackServer;
 const SECONDS: u64 = 20;
 /// The environment variable that says it.
 const SECONDS_VARIABLE: &str = "TOOLCELL_CHAOS_SECONDS";
+/// From this on, the objects are in S3.
+const LONG_SECONDS: u64 = 60;
 /// The time between two faults.
 const PERIOD: Duration = Duration::from_secs(2);
 /// How long a process is stopped.
@@ -62,6 +66,10 @@ fn is_unknown(refused: &Refused) -> bool {
 /// The state of all clients.
 struct Chaos<'a> {
     library: &'a Library,
+    /// Three servers that carry the messages between nodes.
+    nats: &'a NatsServer,
+    /// The objects, in the long form.
+    objects: Option<&'a S3Server>,
     server: LoopbackServer,
     is_over: AtomicBool,
     next: AtomicU64,
@@ -169,7 +177,7 @@ impl Chaos<'_> {
         }
     }
 
-    /// Kills and stops processes, and cuts nodes off from the database, each in turn.
+    /// Kills and stops processes, cuts nodes off from the database and moves their clocks, each in turn.
     fn disturb(&self, lasts: Duration) {
         let began = Instant::now();
         for round in 0.. {
@@ -177,9 +185,9 @@ impl Chaos<'_> {
                 return;
             }
             thread::sleep(PERIOD);
-            let index = round / 5 % 3;
+            let index = round / 8 % 3;
             let node = &self.library.nodes[index];
-            match round % 5 {
+            match round % 8 {
                 0 => {
                     node.kill();
                     node.start();
@@ -199,9 +207,27 @@ impl Chaos<'_> {
                     thread::sleep(STOP);
                     self.library.proxies[index].set_partitioned(false);
                 }
-                _ => {
+                4 => {
                     self.library.postgres.kill();
                     self.library.postgres.start_again();
+                }
+                5 => {
+                    self.nats.kill(index);
+                    thread::sleep(STOP);
+                    self.nats.start_again(index);
+                }
+                6 => {
+                    // Backwards, right again, and forwards.
+                    node.kill();
+                    node.set_clock([-90, 0, 3_600][round / 24 % 3]);
+                    node.start();
+                }
+                _ => {
+                    if let Some(objects) = self.objects {
+                        objects.stop();
+                        thread::sleep(STOP);
+                        objects.go_on();
+                    }
                 }
             }
         }
@@ -213,12 +239,20 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
     let seconds = std::env::var(SECONDS_VARIABLE).map_or(SECONDS, |text| text.parse().unwrap());
     let server = LoopbackServer::with_handler(|_| ("200 OK", "{}".to_owned()));
     let policy = format!("{AUTO}{}", server.grant_for("pay", ""));
-    let Some(library) = Library::start_behind_proxies(&policy, &["--offline-runs", "go-on"]) else { return };
+    let Some(nats) = NatsServer::start_cluster(NatsKind::Core) else { return };
+    let objects = if seconds >= LONG_SECONDS { S3Server::start(StoreKind::Http) } else { None };
+    let mut variables = vec![("TOOLCELL_SHARED_WIRE", nats.url())];
+    if let Some(objects) = &objects {
+        variables.push(("TOOLCELL_SHARED_BLOBS", objects.url()));
+        variables.extend(S3Server::environment().map(|(name, value)| (name, value.to_owned())));
+    }
+    let words = ["--offline-runs", "go-on", "--hand-over"];
+    let Some(library) = Library::start_behind_proxies(&policy, &words, &variables) else { return };
     let clients: Vec<Client<'_>> = (0..3 * CLIENTS).map(|worker| library.nodes[worker % 3].client("alice")).collect();
     assert_eq!(clients[0].create_counter(), Ok(1));
     assert_eq!(clients[0].create_with("pay", PAYS, &json!({ "capabilities": ["net"] })), Ok(1));
     let (is_over, next, told) = (AtomicBool::new(false), AtomicU64::new(1_000), Mutex::default());
-    let chaos = Chaos { library: &library, server, is_over, next, told };
+    let chaos = Chaos { library: &library, nats: &nats, objects: objects.as_ref(), server, is_over, next, told };
     for (worker, client) in clients.iter().enumerate() {
         chaos.make(client, &format!("own{worker}"), true);
     }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use toolcell::store::{Appended, Blobs, Histories, HistoryKey, SharedError};
-use toolcell_cluster::{ANSWER_LIMIT, Postgres};
+use toolcell_cluster::{ANSWER_LIMIT, Listening, Postgres};
 use toolcell_error::ErrorCode;
 
 use super::node::wait_until;
@@ -21,13 +21,22 @@ const WRITERS: u64 = 16;
 const ENTRIES: u64 = 200;
 
 /// How long an answer is waited for where some are lost on purpose.
-const FAULT_LIMIT: Duration = Duration::from_secs(3);
+pub(super) const FAULT_LIMIT: Duration = Duration::from_secs(3);
+/// The number of threads that try faults: with some, an answer is waited for in vain.
+const FAULT_THREADS: usize = 3;
+/// The history to which writers append while the server is disturbed.
+pub(super) const DISTURBED: &str = "library/disturbed";
 
 fn connect(url: &str) -> Postgres {
-    Postgres::connect(url, None, PATIENT).unwrap()
+    Postgres::connect(url, None, PATIENT, Listening::Yes).unwrap()
 }
 
-fn key(text: &str) -> HistoryKey {
+/// A client that waits for answers as long as it does by default.
+fn connect_impatiently(url: &str) -> Postgres {
+    Postgres::connect(url, None, ANSWER_LIMIT, Listening::Yes).unwrap()
+}
+
+pub(super) fn key(text: &str) -> HistoryKey {
     HistoryKey::parse(text).unwrap()
 }
 
@@ -44,13 +53,13 @@ fn read_all(histories: &impl Histories, key: &HistoryKey) -> Vec<Vec<u8>> {
 }
 
 /// Reads a history to its end, as soon as the server can be reached.
-pub(super) fn read_all_patiently(client: &Postgres, history: &HistoryKey) -> Vec<Vec<u8>> {
+pub(super) fn read_all_patiently(client: &impl Histories, history: &HistoryKey) -> Vec<Vec<u8>> {
     wait_until("the history can be read", || client.read(history, 0, 1).is_ok());
     read_all(client, history)
 }
 
 /// What an engine promises. Several clients of it are as good as one.
-fn check_engine<E: Histories + Blobs>(clients: &[E]) {
+pub(super) fn check_engine<E: Histories + Blobs>(clients: &[E]) {
     each_entry_has_one_writer(clients);
     entries_are_read_from_a_place_on(&clients[0]);
     objects_are_found_by_their_hash(clients);
@@ -112,7 +121,7 @@ fn entries_are_read_from_a_place_on(histories: &impl Histories) {
     assert_eq!(histories.read(&empty, 0, 3).unwrap(), [all, vec![], vec![0]]);
 }
 
-fn objects_are_found_by_their_hash<E: Blobs>(clients: &[E]) {
+pub(super) fn objects_are_found_by_their_hash<E: Blobs>(clients: &[E]) {
     let large: Vec<u8> = (0..8_u32 << 18).flat_map(u32::to_le_bytes).collect();
     for bytes in [&b"small"[..], &[], &large] {
         let hash = blake3::hash(bytes);
@@ -131,7 +140,7 @@ fn postgres_is_an_engine_of_histories_and_objects() {
     // The tables are created once, although all find none.
     let clients: Vec<Postgres> = thread::scope(|scope| {
         let connecting: Vec<_> =
-            (0..4).map(|_| scope.spawn(|| Postgres::connect(&server.url(), None, PATIENT))).collect();
+            (0..4).map(|_| scope.spawn(|| Postgres::connect(&server.url(), None, PATIENT, Listening::Yes))).collect();
         connecting.into_iter().map(|client| client.join().unwrap().unwrap()).collect()
     });
     check_engine(&clients);
@@ -201,7 +210,7 @@ struct Told {
 }
 
 /// Appends to a history until it is told to end, and for one entry longer.
-fn append_until(client: &Postgres, history: &HistoryKey, writer: usize, is_over: &AtomicBool) -> Told {
+fn append_until(client: &impl Histories, history: &HistoryKey, writer: usize, is_over: &AtomicBool) -> Told {
     let (mut told, mut count, began) = (Told::default(), 0, Instant::now());
     for attempt in 0.. {
         assert!(began.elapsed() < TIMEOUT, "it does not work again");
@@ -231,13 +240,12 @@ fn append_until(client: &Postgres, history: &HistoryKey, writer: usize, is_over:
 }
 
 /// Lets 8 threads append while `disturb` does something to the server, and compares what they were told with the history.
-fn check_appends_during(server: &PostgresServer, disturb: impl Fn()) {
-    let client = Postgres::connect(&server.url(), None, ANSWER_LIMIT).unwrap();
-    let (history, is_over) = (key("library/disturbed"), AtomicBool::new(false));
+pub(super) fn check_appends_during(client: &impl Histories, disturb: impl FnOnce()) {
+    let (history, is_over) = (key(DISTURBED), AtomicBool::new(false));
     let told: Vec<Told> = thread::scope(|scope| {
         let writers: Vec<_> = (0..8)
             .map(|writer| {
-                let (client, history, is_over) = (&client, &history, &is_over);
+                let (history, is_over) = (&history, &is_over);
                 scope.spawn(move || append_until(client, history, writer, is_over))
             })
             .collect();
@@ -247,7 +255,7 @@ fn check_appends_during(server: &PostgresServer, disturb: impl Fn()) {
         drop(ending);
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
-    let entries = read_all(&client, &history);
+    let entries = read_all_patiently(client, &history);
     let all: BTreeSet<&Vec<u8>> = entries.iter().collect();
     assert_eq!(all.len(), entries.len(), "an entry is there twice");
     let mut may_be_there = BTreeSet::new();
@@ -280,7 +288,7 @@ fn check_appends_during(server: &PostgresServer, disturb: impl Fn()) {
 #[test]
 fn a_server_that_is_killed_loses_no_append_and_makes_none_twice() {
     let Some(server) = PostgresServer::start(ServerKind::Durable) else { return };
-    check_appends_during(&server, || {
+    check_appends_during(&connect_impatiently(&server.url()), || {
         for _ in 0..3 {
             thread::sleep(Duration::from_millis(400));
             server.kill();
@@ -292,7 +300,7 @@ fn a_server_that_is_killed_loses_no_append_and_makes_none_twice() {
 #[test]
 fn a_server_that_stops_now_and_then_loses_no_append_and_makes_none_twice() {
     let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
-    check_appends_during(&server, || {
+    check_appends_during(&connect_impatiently(&server.url()), || {
         // Shorter and longer than an answer is waited for.
         for milliseconds in [100, 500, 900, 1_200, 1_500, 2_000] {
             thread::sleep(Duration::from_millis(300));
@@ -306,7 +314,7 @@ fn a_server_that_stops_now_and_then_loses_no_append_and_makes_none_twice() {
 #[test]
 fn connections_that_are_ended_lose_no_append_and_make_none_twice() {
     let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
-    check_appends_during(&server, || {
+    check_appends_during(&connect_impatiently(&server.url()), || {
         for _ in 0..20 {
             thread::sleep(Duration::from_millis(50));
             server.query(END_CONNECTIONS);
@@ -314,30 +322,33 @@ fn connections_that_are_ended_lose_no_append_and_make_none_twice() {
     });
 }
 
+/// Two clients of a server: one behind a proxy, and one that sees what happened.
+pub(super) struct ProxiedClients<E> {
+    pub(super) through: E,
+    pub(super) direct: E,
+    pub(super) proxy: Proxy,
+}
+
 /// Appends to a new history through a proxy with these faults, compares what the client was told with the history, and returns it.
-fn append_with_faults(
-    server: &PostgresServer,
-    name: &str,
+fn append_with_faults<E: Histories>(
+    clients: &ProxiedClients<E>,
+    history: &HistoryKey,
     faults: &[ProxyFault],
     taken_by_another: bool,
 ) -> Result<Appended, ErrorCode> {
-    let proxy = Proxy::start(server.port());
-    let direct = connect(&server.url());
-    let through = format!("postgres://toolcell@127.0.0.1:{}/toolcell", proxy.port());
-    let client = Postgres::connect(&through, None, FAULT_LIMIT).unwrap();
-    let history = key(name);
-    // The statements are prepared, so that faults meet what is asked.
-    assert_eq!(client.append(&history, 0, b"first").unwrap(), Appended::Done);
-    assert_eq!(read_all(&client, &history).len(), 1);
+    let ProxiedClients { through, direct, proxy } = clients;
+    // All that is done once is done, so that faults meet what is asked.
+    assert_eq!(through.append(history, 0, b"first").unwrap(), Appended::Done);
+    assert_eq!(read_all(through, history).len(), 1);
     if taken_by_another {
-        assert_eq!(direct.append(&history, 1, b"of another client").unwrap(), Appended::Done);
+        assert_eq!(direct.append(history, 1, b"of another client").unwrap(), Appended::Done);
     }
     proxy.fail(faults);
     let began = Instant::now();
-    let told = client.append(&history, 1, MARK).map_err(|error| error.code());
+    let told = through.append(history, 1, MARK).map_err(|error| error.code());
     let time = began.elapsed();
     assert!(proxy.has_failed() && time < TIMEOUT, "{faults:?}: {time:?}");
-    let entries = read_all(&direct, &history);
+    let entries = read_all(direct, history);
     let count = entries.iter().filter(|entry| *entry == MARK).count();
     let is_right = match told {
         Ok(Appended::Done) => count == 1,
@@ -349,40 +360,56 @@ fn append_with_faults(
     assert!(is_right, "{faults:?}: the client was told {told:?}, and the history is {entries:?}");
     let mut count = entries.len() as u64;
     wait_until("it works again", || {
-        let appended = client.append(&history, count, b"later");
-        count = direct.read(&history, 0, 1_000).map_or(count, |entries| entries.len() as u64);
+        let appended = through.append(history, count, b"later");
+        count = direct.read(history, 0, 1_000).map_or(count, |entries| entries.len() as u64);
         matches!(appended, Ok(Appended::Done))
     });
     told
 }
 
-#[test]
-fn what_became_of_an_append_is_found_out_or_not_claimed() {
+/// What an engine promises of an append that is lost, or whose answer is. Each fault gets clients of its own.
+pub(super) fn check_faults<E: Histories>(connect: impl Fn() -> ProxiedClients<E> + Sync) {
     use ProxyFault::{HoldAnswer, HoldWhatFollows, LoseAnswer, LoseRequest};
 
-    let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
-    for (number, (faults, expected)) in [
-        (&[LoseAnswer][..], Some(Ok(Appended::Done))),
-        (&[LoseRequest], Some(Ok(Appended::Done))),
-        (&[HoldAnswer], Some(Ok(Appended::Done))),
-        (&[LoseAnswer, LoseAnswer], Some(Ok(Appended::Done))),
-        (&[LoseRequest, LoseRequest, LoseRequest], Some(Ok(Appended::Done))),
+    let cases = [
+        (&[LoseAnswer][..], false, Some(Ok(Appended::Done))),
+        (&[LoseRequest], false, Some(Ok(Appended::Done))),
+        (&[HoldAnswer], false, Some(Ok(Appended::Done))),
+        (&[LoseAnswer, LoseAnswer], false, Some(Ok(Appended::Done))),
+        (&[LoseRequest, LoseRequest, LoseRequest], false, Some(Ok(Appended::Done))),
         // The second append says that there is an entry, and whose it is cannot be read.
-        (&[LoseAnswer, HoldWhatFollows], None),
-        (&[LoseRequest, HoldAnswer], None),
-        (&[LoseAnswer, HoldAnswer], None),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let told = append_with_faults(&server, &format!("library/lost{number}"), faults, false);
-        note(&format!("{faults:?}: {told:?}"));
-        assert!(expected.is_none_or(|expected| told == expected), "{faults:?}: {told:?}");
-    }
-    for (number, faults) in [&[LoseAnswer][..], &[LoseRequest], &[LoseAnswer, LoseAnswer]].into_iter().enumerate() {
-        let told = append_with_faults(&server, &format!("library/taken{number}"), faults, true);
-        assert_eq!(told, Ok(Appended::Taken), "{faults:?}");
-    }
+        (&[LoseAnswer, HoldWhatFollows], false, None),
+        (&[LoseRequest, HoldAnswer], false, None),
+        (&[LoseAnswer, HoldAnswer], false, None),
+        (&[LoseAnswer], true, Some(Ok(Appended::Taken))),
+        (&[LoseRequest], true, Some(Ok(Appended::Taken))),
+        (&[LoseAnswer, LoseAnswer], true, Some(Ok(Appended::Taken))),
+    ];
+    thread::scope(|scope| {
+        for first in 0..FAULT_THREADS {
+            let (cases, connect) = (&cases, &connect);
+            scope.spawn(move || {
+                let cases = cases.iter().enumerate().skip(first).step_by(FAULT_THREADS);
+                for (number, (faults, taken_by_another, expected)) in cases {
+                    let history = key(&format!("library/faults{number}"));
+                    let told = append_with_faults(&connect(), &history, faults, *taken_by_another);
+                    note(&format!("{faults:?}: {told:?}"));
+                    assert!(expected.as_ref().is_none_or(|expected| told == *expected), "{faults:?}: {told:?}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_became_of_an_append_is_found_out_or_not_claimed() {
+    let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
+    check_faults(|| {
+        let proxy = Proxy::start(server.port());
+        let through = format!("postgres://toolcell@127.0.0.1:{}/toolcell", proxy.port());
+        let through = Postgres::connect(&through, None, FAULT_LIMIT, Listening::Yes).unwrap();
+        ProxiedClients { through, direct: connect(&server.url()), proxy }
+    });
 }
 
 #[test]
@@ -396,10 +423,8 @@ fn a_connection_that_the_server_ends_is_made_again_at_once() {
     }
 }
 
-#[test]
-fn a_server_that_does_not_answer_is_waited_for_once_and_briefly() {
-    let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
-    let client = Postgres::connect(&server.url(), None, ANSWER_LIMIT).unwrap();
+/// What an engine promises while its server is stopped. The client waits for answers as long as [`ANSWER_LIMIT`].
+pub(super) fn check_stopped<E: Histories + Blobs>(client: &E, stop: impl FnOnce(), go_on: impl FnOnce()) {
     let history = key("library/stopped");
     assert_eq!(client.append(&history, 0, b"before").unwrap(), Appended::Done);
     let hash = blake3::hash(b"object");
@@ -411,9 +436,9 @@ fn a_server_that_does_not_answer_is_waited_for_once_and_briefly() {
     let append = || client.append(&history, 1, b"during").map(drop);
     let read = || client.read(&history, 0, 10).map(drop);
     let get = || client.get(hash).map(drop);
-    server.stop();
+    stop();
     let asked = [timed(&append), timed(&append), timed(&read), timed(&get), timed(&get)];
-    server.go_on();
+    go_on();
     for (error, _) in &asked {
         let codes = [ErrorCode::SharedUnreachable, ErrorCode::SharedUnknown];
         assert!(codes.contains(&error.code()), "{error}");
@@ -432,10 +457,16 @@ fn a_server_that_does_not_answer_is_waited_for_once_and_briefly() {
         appended && client.get(hash).is_ok()
     });
     note(&format!("it worked again after {time:?}"));
-    let entries = read_all(&client, &history);
+    let entries = read_all(client, &history);
     // What was refused with `shared-unreachable` is not there; what is unknown may be.
     let is_unknown = asked[..2].iter().any(|(error, _)| error.code() == ErrorCode::SharedUnknown);
     let during = entries.iter().filter(|entry| *entry == b"during").count();
     assert!(entries[0] == b"before" && during <= usize::from(is_unknown), "{entries:?}");
     assert_eq!(entries.last().map(Vec::as_slice), Some(&b"after"[..]));
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_waited_for_once_and_briefly() {
+    let Some(server) = PostgresServer::start(ServerKind::Fast) else { return };
+    check_stopped(&connect_impatiently(&server.url()), || server.stop(), || server.go_on());
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use todc_utils::{Action, History, Specification, WGLChecker};
 use toolcell::store::{Appended, Histories, HistoryKey, SharedError};
-use toolcell_cluster::{ANSWER_LIMIT, Postgres};
+use toolcell_cluster::{ANSWER_LIMIT, Listening, Nats, Postgres};
 
+use super::nats_server::{NatsKind, NatsServer};
 use super::postgres_server::{END_CONNECTIONS, PostgresServer, ServerKind};
 use super::{Ending, note};
 
@@ -119,7 +120,7 @@ fn is_linearizable(actions: Vec<(usize, Action<Operation>)>) -> bool {
 }
 
 /// Appends and reads in turn until the end.
-fn work(client: &Postgres, history: &HistoryKey, worker: usize, recorder: &Recorder, is_over: &AtomicBool) {
+fn work(client: &impl Histories, history: &HistoryKey, worker: usize, recorder: &Recorder, is_over: &AtomicBool) {
     let mut length = 0;
     while !is_over.load(Ordering::Relaxed) && recorder.operations.load(Ordering::Relaxed) < MAX_OPERATIONS {
         let operation = recorder.call();
@@ -142,10 +143,8 @@ fn work(client: &Postgres, history: &HistoryKey, worker: usize, recorder: &Recor
     }
 }
 
-#[test]
-fn appends_and_reads_are_linearizable_while_the_server_is_killed_and_stopped() {
-    let Some(server) = PostgresServer::start(ServerKind::Durable) else { return };
-    let clients = [(), ()].map(|()| Postgres::connect(&server.url(), None, ANSWER_LIMIT).unwrap());
+/// Lets workers append and read through two clients while `disturb` does something to the server, and checks what they were told.
+fn check_linearizable<E: Histories>(clients: &[E; 2], disturb: impl FnOnce()) {
     let (history, recorder) = (HistoryKey::parse("library/linearizable").unwrap(), Recorder::default());
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -154,6 +153,21 @@ fn appends_and_reads_are_linearizable_while_the_server_is_killed_and_stopped() {
             scope.spawn(move || work(client, history, worker, recorder, is_over));
         }
         let _ending = Ending(&is_over);
+        disturb();
+        thread::sleep(Duration::from_millis(500));
+    });
+    let entries = super::engine::read_all_patiently(&clients[0], &history);
+    let actions = recorder.into_actions(&entries);
+    note(&format!("{} entries, {} operations", entries.len(), actions.len() / 2));
+    assert!(actions.len() > 100, "{}", actions.len());
+    assert!(is_linearizable(actions.clone()), "{actions:?}");
+}
+
+#[test]
+fn appends_and_reads_are_linearizable_while_the_server_is_killed_and_stopped() {
+    let Some(server) = PostgresServer::start(ServerKind::Durable) else { return };
+    let clients = [(), ()].map(|()| Postgres::connect(&server.url(), None, ANSWER_LIMIT, Listening::Yes).unwrap());
+    check_linearizable(&clients, || {
         for _ in 0..2 {
             thread::sleep(Duration::from_millis(500));
             server.kill();
@@ -165,13 +179,25 @@ fn appends_and_reads_are_linearizable_while_the_server_is_killed_and_stopped() {
             thread::sleep(2 * ANSWER_LIMIT);
             server.go_on();
         }
-        thread::sleep(Duration::from_millis(500));
     });
-    let entries = super::engine::read_all_patiently(&clients[0], &history);
-    let actions = recorder.into_actions(&entries);
-    note(&format!("{} entries, {} operations", entries.len(), actions.len() / 2));
-    assert!(actions.len() > 100, "{}", actions.len());
-    assert!(is_linearizable(actions.clone()), "{actions:?}");
+}
+
+/// One server: what a leader of several answers that others no longer follow is not linearizable, as the module of the engine says.
+#[test]
+fn appends_and_reads_are_linearizable_while_a_nats_server_is_killed_and_stopped() {
+    let Some(server) = NatsServer::start(NatsKind::Durable) else { return };
+    let clients = [(), ()].map(|()| Nats::connect(&server.url(), None, 1, ANSWER_LIMIT).unwrap());
+    check_linearizable(&clients, || {
+        for _ in 0..2 {
+            thread::sleep(Duration::from_millis(500));
+            server.kill(0);
+            server.start_again(0);
+            thread::sleep(Duration::from_millis(500));
+            server.stop(0);
+            thread::sleep(2 * ANSWER_LIMIT);
+            server.go_on(0);
+        }
+    });
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -28,6 +29,8 @@ pub(super) const SECRET: &str = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0
 /// A tool runs without approval, and may keep values.
 pub(super) const AUTO: &str =
     "[approval]\nmode = 'auto'\n[grants.default]\ntimers = true\n[grants.default.kv]\nspace = 'notes'\n";
+/// The library that moves the clock of a process (`apt-get install libfaketime`).
+const CLOCK_LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 /// The principals of all nodes.
 const PRINCIPALS: [&str; 2] = ["alice", "bob"];
 
@@ -44,6 +47,7 @@ pub(super) struct Library {
     pub(super) proxies: Vec<Proxy>,
     pub(super) postgres: PostgresServer,
     policy: String,
+    variables: Vec<(&'static str, String)>,
     answer_limit: Duration,
     folder: TempDir,
 }
@@ -65,8 +69,13 @@ impl Library {
     }
 
     /// The same, each with a proxy between it and the server.
-    pub(super) fn start_behind_proxies(policy: &str, words: &[&str]) -> Option<Self> {
+    pub(super) fn start_behind_proxies(
+        policy: &str,
+        words: &[&str],
+        variables: &[(&'static str, String)],
+    ) -> Option<Self> {
         let mut library = Self::without_nodes(policy, ANSWER_LIMIT)?;
+        library.variables = variables.to_vec();
         library.proxies = (0..3).map(|_| Proxy::start(library.postgres.port())).collect();
         let url = |proxy: &Proxy| format!("postgres://toolcell@127.0.0.1:{}/toolcell", proxy.port());
         let node = |(name, proxy): (&str, &Proxy)| library.node_with(name, &url(proxy), words);
@@ -83,7 +92,8 @@ impl Library {
     fn without_nodes(policy: &str, answer_limit: Duration) -> Option<Self> {
         let postgres = PostgresServer::start(ServerKind::Fast)?;
         let (policy, folder) = (policy.to_owned(), tempfile::tempdir().unwrap());
-        Some(Self { nodes: Vec::new(), proxies: Vec::new(), postgres, policy, answer_limit, folder })
+        let (nodes, proxies, variables) = (Vec::new(), Vec::new(), Vec::new());
+        Some(Self { nodes, proxies, postgres, policy, variables, answer_limit, folder })
     }
 
     /// Starts a further node.
@@ -94,6 +104,7 @@ impl Library {
     fn node_with(&self, name: &str, url: &str, words: &[&str]) -> Node {
         let node = Node::new(&self.folder.path().join(name), &self.policy, url, words);
         let node = node.with_answer_limit(self.answer_limit);
+        let node = self.variables.iter().fold(node, |node, (name, value)| node.with_variable(name, value));
         node.start();
         node
     }
@@ -111,6 +122,8 @@ pub(super) struct Node {
     url: String,
     variables: Vec<(&'static str, String)>,
     answer_limit: Duration,
+    /// How far its clock is moved, in seconds.
+    clock: AtomicI64,
     process: Mutex<Option<Child>>,
     address: Mutex<String>,
 }
@@ -135,6 +148,7 @@ impl Node {
             url: url.to_owned(),
             variables: Vec::new(),
             answer_limit: PATIENT,
+            clock: AtomicI64::new(0),
             process: Mutex::default(),
             address: Mutex::default(),
         }
@@ -166,12 +180,12 @@ impl Node {
         let mut command = self.command(&binary("toolcell-cluster"), &self.folder.join("store"));
         command.args(["node", "--shared", &self.url, "--http", "127.0.0.1:0", "--secret"]);
         command.arg(self.folder.join("secret")).arg("--tokens").arg(self.folder.join("tokens.toml"));
-        command
-            .args(&self.words)
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log);
+        command.args(&self.words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let seconds = self.clock.load(Ordering::Relaxed);
+        if seconds != 0 && Path::new(CLOCK_LIBRARY).exists() {
+            command.env("LD_PRELOAD", CLOCK_LIBRARY).env("FAKETIME", format!("{seconds:+}s"));
+            command.env("DONT_FAKE_MONOTONIC", "1");
+        }
         let mut process = command.spawn().unwrap();
         let found = poll(|| {
             let ended = process.try_wait().unwrap().map(|status| Err(status.code()));
@@ -217,6 +231,11 @@ impl Node {
     /// Replaces the secret of the library, for the next start.
     pub(super) fn set_secret(&self, secret: &str) {
         fs::write(self.folder.join("secret"), secret).unwrap();
+    }
+
+    /// Moves the clock of the node by some seconds, from its next start on, where the machine can do that.
+    pub(super) fn set_clock(&self, seconds: i64) {
+        self.clock.store(seconds, Ordering::Relaxed);
     }
 
     pub(super) fn client(&self, principal: &str) -> Client<'_> {
@@ -279,6 +298,18 @@ impl Node {
         text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
     }
 
+    /// What `node status` prints.
+    pub(super) fn cluster_status(&self) -> String {
+        let mut command = self.cluster_command(&self.folder.join("store"));
+        command.args(["node", "status", "--shared", &self.url, "--secret"]).arg(self.folder.join("secret"));
+        finish(&mut command, b"").out
+    }
+
+    /// A command of `toolcell-cluster` on a store.
+    pub(super) fn cluster_command(&self, store: &Path) -> Command {
+        self.command(&binary("toolcell-cluster"), store)
+    }
+
     fn command(&self, program: &Path, store: &Path) -> Command {
         let mut command = Command::new(program);
         command.args(["--lang", "en", "--no-project", "--dir"]).arg(store);
@@ -286,6 +317,7 @@ impl Node {
         isolate(&mut command);
         command.env("TOOLCELL_SHARED_TIMEOUT_MS", self.answer_limit.as_millis().to_string());
         command.env("TOOLCELL_METRICS_TOKEN", "a-token-for-metrics-only");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 }
@@ -305,7 +337,9 @@ pub(super) fn binary(name: &str) -> PathBuf {
 
 /// Removes what a command would take from the environment of the tests.
 pub(super) fn isolate(command: &mut Command) {
-    for variable in ["LANG", "LOG", "MCP_TOKEN", "METRICS_TOKEN", "SHARED", "SHARED_SECRET"] {
+    for variable in
+        ["LANG", "LOG", "MCP_TOKEN", "METRICS_TOKEN", "SHARED", "SHARED_SECRET", "SHARED_WIRE", "SHARED_BLOBS"]
+    {
         command.env_remove(format!("TOOLCELL_{variable}"));
     }
     command.env_remove("PGPASSWORD").env_remove("SSL_CERT_FILE").env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");

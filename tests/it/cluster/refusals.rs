@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
-use toolcell_cluster::Postgres;
+use toolcell_cluster::{Listening, Postgres};
 use toolcell_error::ErrorCode;
 
 use super::PATIENT;
@@ -160,7 +160,7 @@ fn a_database_that_cannot_be_used_is_named() {
     let start = Start::new();
     let secret = start.file("secret", SECRET, 0o600);
     let code = |url: &str| {
-        let error = Postgres::connect(url, None, PATIENT).map(drop).unwrap_err();
+        let error = Postgres::connect(url, None, PATIENT, Listening::Yes).map(drop).unwrap_err();
         let status = if error.code() == ErrorCode::SharedUnreachable { 5 } else { 6 };
         let says = error.to_string();
         start.is_refused(&["--http", "0", "--secret", &secret, "--shared", url], &[], status, &[&says]);
@@ -177,7 +177,7 @@ fn a_database_that_cannot_be_used_is_named() {
     server.query("CREATE ROLE guest LOGIN");
     let (denied, message) = code(&server.url_of("guest", "toolcell"));
     assert!(denied == ErrorCode::SharedInvalid && message.contains("permission denied"), "{message}");
-    drop(Postgres::connect(&server.url(), None, PATIENT).unwrap());
+    drop(Postgres::connect(&server.url(), None, PATIENT, Listening::Yes).unwrap());
     let (denied, message) = code(&server.url_of("guest", "toolcell"));
     assert!(denied == ErrorCode::SharedInvalid && message.contains("permission denied"), "{message}");
 
@@ -192,16 +192,16 @@ fn a_database_that_cannot_be_used_is_named() {
     let (empty, message) = code(&server.url());
     assert!(empty == ErrorCode::SharedInvalid && message.contains("toolcell.format"), "{message}");
     server.query("INSERT INTO toolcell.format (format) VALUES (1)");
-    drop(Postgres::connect(&server.url(), None, PATIENT).unwrap());
+    drop(Postgres::connect(&server.url(), None, PATIENT, Listening::Yes).unwrap());
 }
 
 #[test]
 fn a_password_comes_from_the_environment() {
     let Some(server) = PostgresServer::start(ServerKind::Password("s3cret-pass")) else { return };
     let folder = tempfile::tempdir().unwrap();
-    assert!(Postgres::connect(&server.url(), Some(b"s3cret-pass"), PATIENT).is_ok());
+    assert!(Postgres::connect(&server.url(), Some(b"s3cret-pass"), PATIENT, Listening::Yes).is_ok());
     for wrong in [None, Some(&b"wrong"[..]), Some(b"")] {
-        let error = Postgres::connect(&server.url(), wrong, PATIENT).map(drop).unwrap_err();
+        let error = Postgres::connect(&server.url(), wrong, PATIENT, Listening::Yes).map(drop).unwrap_err();
         assert!(error.to_string().contains("password"), "{error}");
     }
     let start = Start::new();
@@ -303,5 +303,5 @@ fn a_server_with_tls_is_reached_if_its_certificate_is_trusted() {
         "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'toolcell'";
     assert_eq!(server.query(encrypted), "t");
     // A server on this machine is reached without, although it would like to.
-    drop(Postgres::connect(&server.url(), None, PATIENT).unwrap());
+    drop(Postgres::connect(&server.url(), None, PATIENT, Listening::Yes).unwrap());
 }

@@ -112,7 +112,7 @@ fn a_principal_sees_nothing_of_another_one() {
     assert_eq!(alice[2].run("same", &json!({})), Ok(1.into()));
     assert_eq!(alice[2].run("count", &json!({})), Ok(2.into()));
     let keys = library.postgres.query("SELECT DISTINCT key FROM toolcell.history ORDER BY key");
-    assert_eq!(keys, "library/alice\nlibrary/bob\nsecret");
+    assert_eq!(keys, "library/alice\nlibrary/bob\nobjects\nsecret");
 }
 
 #[test]

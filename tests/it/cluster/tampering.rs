@@ -135,7 +135,9 @@ fn a_history_that_was_altered_is_followed_up_to_that_place() {
 #[test]
 fn a_history_of_another_principal_is_not_taken_for_this_one() {
     let Some(library) = start() else { return };
-    library.postgres.query("INSERT INTO toolcell.history SELECT 'library/bob', n, entry FROM kept_history");
+    library.postgres.query(
+        "INSERT INTO toolcell.history SELECT 'library/bob', n, entry FROM kept_history WHERE key = 'library/alice'",
+    );
     let bob = library.nodes[1].client("bob");
     let refused = bob.run("tool0", &json!({})).unwrap_err();
     assert_eq!(refused.code, "shared-invalid", "{refused:?}");

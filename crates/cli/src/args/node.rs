@@ -17,8 +17,10 @@ use super::usage_error::ValueError;
     toolcell node status --shared postgres://toolcell@db.example/toolcell --secret library.secret\n\n\
     All nodes with the same database and secret serve the same tools, approvals, suspended runs and values. Any of them answers\n\
     any request. The store directory of a node is its own copy, which it makes anew if it is deleted.\n\
-    Environment: TOOLCELL_SHARED sets the URL, PGPASSWORD the password, TOOLCELL_SHARED_SECRET the secret; SSL_CERT_FILE names\n\
-    root certificates for the database; TOOLCELL_SHARED_TIMEOUT_MS says how long its answers are waited for. The others are those of `toolcell mcp`.\n\
+    Environment: TOOLCELL_SHARED, TOOLCELL_SHARED_WIRE and TOOLCELL_SHARED_BLOBS set the URLs, TOOLCELL_SHARED_SECRET the secret.\n\
+    PGPASSWORD is the password of PostgreSQL; NATS_USER and NATS_PASSWORD, or NATS_CREDS with a file, are for NATS; AWS_ACCESS_KEY_ID,\n\
+    AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL for S3. SSL_CERT_FILE names root certificates for all of them.\n\
+    TOOLCELL_SHARED_TIMEOUT_MS says how long an answer is waited for. The others are those of `toolcell mcp`.\n\
     The program `toolcell-cluster` beside this one, or in PATH, has the clients of the databases.\n\
     Exit status: 0 the server was stopped, 2 usage, 5 the database cannot be reached, 6 it cannot be used"
 )]
@@ -32,6 +34,10 @@ pub(crate) struct NodeArgs {
     /// What runs do while the database cannot be reached: `refuse`, `go-on`, or go on for a time such as `90s` or `5m`
     #[arg(long, value_name = "HOW", default_value = "5m", value_parser = parse_offline)]
     pub(crate) offline_runs: OfflineRuns,
+
+    /// Hand each call to the node that has its tool in memory; needs --wire
+    #[arg(long)]
+    pub(crate) hand_over: bool,
 
     #[command(flatten)]
     pub(crate) serve: McpServeArgs,
@@ -47,14 +53,62 @@ pub(crate) enum NodeCommand {
     reached, 6 it cannot be used"
     )]
     Status(SharedLibraryArgs),
+    /// Move the library of a principal: from a store of its own to nodes, or back
+    #[command(
+        subcommand_required = true,
+        after_help = "Tools with all versions, approvals, status, values, labels, trusted servers and suspended runs are moved. Records of runs,\n\
+    usage and the audit log stay in the directory where they are.\n\
+    A move that was interrupted is continued when it is repeated.\n\
+    Exit status: 0 moved, 2 usage, 5 the database cannot be reached, 6 it cannot be used"
+    )]
+    Migrate {
+        #[command(subcommand)]
+        direction: MigrateCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MigrateCommand {
+    /// Copy the store of `--dir` to the library of a principal, which has to be empty
+    #[command(after_help = "Example:\n  \
+    toolcell node migrate up alice --dir ~/.toolcell \\\n    \
+    --shared postgres://toolcell@db.example/toolcell --secret library.secret\n\n\
+    From then on the store can only be read, with its records and its audit log. Use the nodes.")]
+    Up(MigrateArgs),
+    /// Take the library of a principal to a store of its own in `--dir`, and end it on the nodes
+    #[command(after_help = "Example:\n  \
+    toolcell node migrate down alice --dir alice-store \\\n    \
+    --shared postgres://toolcell@db.example/toolcell --secret library.secret\n\n\
+    `--dir` is an empty directory, or that of the principal on a node that was stopped (DIR/principals/alice): then its records and\n\
+    its audit log stay with it. The nodes neither change nor run a tool of the principal from then on.")]
+    Down(MigrateArgs),
+}
+
+/// What is moved.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MigrateArgs {
+    /// Principal, as the tokens of the nodes name it
+    #[arg(value_name = "PRINCIPAL")]
+    pub(crate) principal: String,
+
+    #[command(flatten)]
+    pub(crate) library: SharedLibraryArgs,
 }
 
 /// The shared library of a node.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SharedLibraryArgs {
-    /// Database of the shared library: postgres://USER@HOST:PORT/DATABASE
+    /// Database of the shared library: postgres://USER@HOST:PORT/DATABASE, or nats://HOST:PORT
     #[arg(long, value_name = "URL")]
     pub(crate) shared: Option<String>,
+
+    /// Server that tells nodes of changes, instead of the database: `nats://HOST:PORT`
+    #[arg(long, value_name = "URL")]
+    pub(crate) wire: Option<String>,
+
+    /// Store of the objects, instead of the database: `s3://BUCKET/PREFIX`
+    #[arg(long, value_name = "URL")]
+    pub(crate) blobs: Option<String>,
 
     /// File with the secret of the library, 64 hexadecimal digits: the same on all nodes
     #[arg(long, value_name = "FILE")]

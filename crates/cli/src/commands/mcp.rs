@@ -4,6 +4,7 @@
 //! private file or from the environment, never from an argument.
 
 pub(crate) mod config;
+mod hand_over;
 mod pages;
 mod presence;
 mod toolboxes;
@@ -18,10 +19,13 @@ use std::time::Duration;
 use toolcell::{GUEST_DIGEST, ProtectedPath, SandboxConfig};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message, msgid, tr};
-use toolcell_mcp::http::{HealthHooks, HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
+use toolcell_mcp::http::{
+    HandOver, HealthHooks, HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError,
+};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
 
+use self::hand_over::NodeHandOver;
 use self::presence::Presence;
 use self::toolboxes::Toolboxes;
 use crate::args::McpServeArgs;
@@ -48,12 +52,22 @@ const TOKEN_VARIABLE: &str = "TOOLCELL_MCP_TOKEN";
 /// The environment variable with the token for the metrics endpoint.
 const METRICS_TOKEN_VARIABLE: &str = "TOOLCELL_METRICS_TOKEN";
 
+/// Where the calls run that reach a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calls {
+    /// On this node.
+    Here,
+    /// On the node that has their tool in memory.
+    HandedOver,
+}
+
 /// Serves. A node serves the shared library that is given.
 pub(crate) fn run(
     args: &McpServeArgs,
-    library: Option<NodeLibrary>,
+    node: Option<(NodeLibrary, Calls)>,
     context: &mut Context<'_>,
 ) -> Result<Exit, CliError> {
+    let (library, calls) = node.unzip();
     set_handles_interrupts();
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let token = args.http.as_ref().map_or(Ok(None), |_| environment::token(TOKEN_VARIABLE))?;
@@ -75,6 +89,8 @@ pub(crate) fn run(
     let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
     let telemetry = telemetry::install(&filter, trace_export(variable))
         .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
+    let hand_over = library.as_ref().filter(|_| calls == Some(Calls::HandedOver)).and_then(NodeLibrary::wire);
+    let hand_over = hand_over.map(|(wire, secret)| Arc::new(NodeHandOver::new(wire, secret)));
     let shared_rates = library.as_ref().map(NodeLibrary::rates);
     let toolboxes = open_toolboxes(args, slots, library, context)?;
     let [followed, asked, degraded, measured] = [(); 4].map(|()| Arc::clone(&toolboxes));
@@ -86,7 +102,8 @@ pub(crate) fn run(
     };
     let server = Server::new(settings, move |principal| Ok(toolboxes.open(principal)?));
     let bound = Arc::new(OnceLock::new());
-    let presence = setup.map(|setup| Presence::new(setup, Arc::clone(&bound), server.calls().clone()));
+    let presence =
+        setup.map(|setup| Presence::new(setup, Arc::clone(&bound), server.calls().clone(), hand_over.clone()));
     let follower = presence.and_then(|presence| followed.follow_library(presence));
     let grace = Duration::from_secs(args.grace);
     match address {
@@ -106,6 +123,7 @@ pub(crate) fn run(
                 allowed_origins: args.allow_origin.clone(),
                 requests_per_minute: args.rate,
                 shared_rates,
+                hand_over: hand_over.map(|hand_over| -> Arc<dyn HandOver> { hand_over }),
                 drain: Duration::from_secs(drain),
                 shutdown_grace: grace,
                 pages,

@@ -1,9 +1,10 @@
 //! `node`: serves a library that several nodes share.
 //!
-//! [`status`] shows its nodes.
+//! [`status`] shows its nodes, [`migrate`] moves a library to it and back.
 //!
 //! Invariant: a password is not taken from an argument, which other users of the machine can read.
 
+mod migrate;
 mod status;
 
 use std::os::unix::process::CommandExt as _;
@@ -13,20 +14,26 @@ use std::time::Duration;
 
 use toolcell_i18n::{message, msgid};
 
-use crate::args::{NodeArgs, NodeCommand, SharedLibraryArgs};
+use crate::args::{MigrateCommand, NodeArgs, NodeCommand, SharedLibraryArgs};
 use crate::context::Context;
-use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::library::{self, ConnectLibrary, NodeLibrary, URL_VARIABLE};
+use crate::library::{self, BLOBS_VARIABLE, ConnectLibrary, EngineUrls, NodeLibrary, URL_VARIABLE, WIRE_VARIABLE};
 
 /// The program with the clients of the databases.
 const PROGRAM: &str = "toolcell-cluster";
 
 pub(crate) fn run(args: &NodeArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let Some(connect) = library::engines() else { return Err(start_program()) };
-    if let Some(NodeCommand::Status(shared)) = &args.command {
-        return status::run(&open_library(connect, shared, None)?, context);
+    match &args.command {
+        Some(NodeCommand::Status(shared)) => return status::run(&open_library(connect, shared, None)?, context),
+        Some(NodeCommand::Migrate { direction: MigrateCommand::Up(args) }) => {
+            return migrate::up(&open_library(connect, &args.library, None)?, &args.principal, context);
+        }
+        Some(NodeCommand::Migrate { direction: MigrateCommand::Down(args) }) => {
+            return migrate::down(&open_library(connect, &args.library, None)?, &args.principal, context);
+        }
+        None => {}
     }
     if args.serve.http.is_none() {
         return Err(CliError::usage(
@@ -35,7 +42,14 @@ pub(crate) fn run(args: &NodeArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         ));
     }
     let library = open_library(connect, &args.library, args.offline_runs.0)?;
-    super::mcp::run(&args.serve, Some(library), context)
+    if args.hand_over && library.wire().is_none() {
+        return Err(CliError::usage(
+            message!("--hand-over needs a server that carries messages between nodes"),
+            msgid!("give it: --wire nats://HOST:PORT; or omit --hand-over"),
+        ));
+    }
+    let calls = if args.hand_over { super::mcp::Calls::HandedOver } else { super::mcp::Calls::Here };
+    super::mcp::run(&args.serve, Some((library, calls)), context)
 }
 
 fn open_library(
@@ -43,37 +57,56 @@ fn open_library(
     args: &SharedLibraryArgs,
     offline_limit: Option<Duration>,
 ) -> Result<NodeLibrary, CliError> {
-    let url = shared_url(args.shared.as_deref(), environment::text(URL_VARIABLE)?)?;
-    NodeLibrary::connect(connect, &url, args.secret.as_deref(), offline_limit)
+    NodeLibrary::connect(connect, &engine_urls(args)?, args.secret.as_deref(), offline_limit)
 }
 
-/// Returns the URL of the database.
-fn shared_url(argument: Option<&str>, variable: Option<String>) -> Result<String, CliError> {
-    match (argument, variable.filter(|url| !url.is_empty())) {
-        (Some(url), None) if has_password(url) => Err(CliError::usage(
-            message!("the URL of --shared has a password, which other users of this machine can read"),
-            message!("leave it out and set PGPASSWORD, or set {variable} to the whole URL", variable = URL_VARIABLE),
-        )),
-        (Some(url), None) => Ok(url.to_owned()),
-        (None, Some(url)) => Ok(url),
-        (None, None) => Err(CliError::usage(
+/// Returns the URLs of the engines.
+fn engine_urls(args: &SharedLibraryArgs) -> Result<EngineUrls, CliError> {
+    let shared = choose_url("--shared", args.shared.as_deref(), URL_VARIABLE)?.ok_or_else(|| {
+        CliError::usage(
             message!("the database of the shared library is missing"),
             message!(
                 "give it: --shared postgres://USER@HOST:PORT/DATABASE, or set {variable}",
                 variable = URL_VARIABLE
             ),
+        )
+    })?;
+    Ok(EngineUrls {
+        shared,
+        wire: choose_url("--wire", args.wire.as_deref(), WIRE_VARIABLE)?,
+        blobs: choose_url("--blobs", args.blobs.as_deref(), BLOBS_VARIABLE)?,
+    })
+}
+
+/// Returns the URL that an option or a variable of the environment has.
+fn choose_url(
+    option: &'static str,
+    argument: Option<&str>,
+    variable: &'static str,
+) -> Result<Option<String>, CliError> {
+    match (argument, library::url_from_environment(variable)?) {
+        (Some(url), None) if has_password(url) => Err(CliError::usage(
+            message!("the URL of {option} has a password, which other users of this machine can read", option),
+            message!(
+                "leave it out, and set PGPASSWORD, NATS_PASSWORD or AWS_SECRET_ACCESS_KEY; or set {variable} to the whole URL",
+                variable
+            ),
         )),
+        (Some(url), None) => Ok(Some(url.to_owned())),
+        (None, url) => Ok(url),
         (Some(_), Some(_)) => Err(CliError::usage(
-            message!("--shared is given, and {variable} is set too", variable = URL_VARIABLE),
-            msgid!("unset the variable, or omit --shared"),
+            message!("{option} is given, and {variable} is set too", option, variable),
+            message!("unset the variable, or omit {option}", option),
         )),
     }
 }
 
-/// Whether a URL has a password. As the client of the database reads it, all before the first `@` is about the user.
+/// Whether a URL has a password. As the clients of the engines read it, all before the first `@` is about the user; a user of NATS without
+/// a password is a token, which is one.
 fn has_password(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let has_it = rest.split_once('@').is_some_and(|(user, _)| user.contains(':'));
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let is_token = matches!(scheme, "nats" | "tls");
+    let has_it = rest.split_once('@').is_some_and(|(user, _)| is_token || user.contains(':'));
     let is_password = |pair: &str| {
         let name = pair.split('=').next().unwrap_or_default();
         percent_encoding::percent_decode_str(name).decode_utf8_lossy() == "password"
@@ -122,6 +155,9 @@ mod tests {
             "postgres://a@localhost/c?password=b",
             "postgres://a@localhost/c?sslmode=disable&password=b",
             "postgres://a@localhost/c?%70assword=b",
+            "nats://token@localhost:4222",
+            "nats://one:4222,a:b@two:4222",
+            "s3://key:secret@bucket/prefix",
         ] {
             assert!(has_password(url), "{url}");
         }
@@ -129,6 +165,8 @@ mod tests {
             "postgres://a@localhost:5432/c",
             "postgres://localhost:5432/a",
             "postgres://a@[::1]:5432/c?sslmode=disable",
+            "nats://localhost:4222,localhost:4223",
+            "s3://bucket/prefix?endpoint=http://127.0.0.1:8333",
         ] {
             assert!(!has_password(url), "{url}");
         }

@@ -129,6 +129,11 @@ impl Authenticator {
         }
     }
 
+    /// Returns the access of a principal.
+    pub(super) fn access_of(&self, principal: &Principal) -> Option<&PrincipalAccess> {
+        self.principals.iter().chain(&self.anonymous).find(|access| access.principal == *principal)
+    }
+
     /// Finds the principal of a token, and what the token allows. All tokens are compared, so that the
     /// time does not depend on which one matches.
     fn find(&self, hash: &blake3::Hash) -> Option<(&PrincipalAccess, TokenScope)> {

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use axum::{Extension, Router};
@@ -28,6 +28,7 @@ use rmcp::ServerHandler;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -35,6 +36,7 @@ use tokio_util::task::TaskTracker;
 use super::authenticate::{Authenticator, PrincipalAccess};
 use super::body::{GuardedBody, RequestBodyReader, RequestGuard, gather_first_events};
 use super::connections::RequestConnection;
+use super::hand_over::{HandOver, HandOverOutcome, HandedAnswer, HandedCall, Placed, STATELESS_VERSION};
 use super::host_check::HostAllowlist;
 use super::pool::Pool;
 use super::problem::Refusal;
@@ -46,8 +48,6 @@ use crate::request_limiter::AdmittedRequest;
 
 /// The path of the protocol.
 const PATH: &str = "/mcp";
-/// The first revision of the protocol without sessions. Its headers repeat the method of the body.
-const STATELESS_VERSION: &str = "2026-07-28";
 
 /// The longest time that a request holds one of its principal's dispatch permits. Operations
 /// release it as soon as they wait for a permit.
@@ -66,6 +66,10 @@ pub(super) struct Endpoint<H> {
     request_pool: Pool,
     awaited: TaskTracker,
     health: HealthHooks,
+    /// Calls that other servers run.
+    hand_over: Option<Arc<dyn HandOver>>,
+    /// Cancelled when the server is about to end, and takes no calls of others.
+    draining: CancellationToken,
 }
 
 /// What the endpoint shares with the other routes and with the shutdown.
@@ -75,11 +79,36 @@ pub(super) struct Shared {
     pub(super) awaited: TaskTracker,
     /// Cancelled when all sessions and streams have to end.
     pub(super) closing: CancellationToken,
+    /// Cancelled when the server is about to end.
+    pub(super) draining: CancellationToken,
 }
 
 /// The route of the protocol.
 pub(super) fn route<H: ServerHandler + Clone>(endpoint: Endpoint<H>) -> Router {
-    Router::new().route(PATH, any(serve::<H>)).with_state(Arc::new(endpoint))
+    let endpoint = Arc::new(endpoint);
+    if let Some(hand_over) = &endpoint.hand_over {
+        // The endpoint has the hand-over, so the other way round the reference is weak.
+        let (answering, runtime) = (Arc::downgrade(&endpoint), Handle::current());
+        hand_over.serve(Arc::new(move |call| {
+            let answering = answering.clone();
+            // Calls arrive on a thread of the wire, and are answered where all others are.
+            let answered = runtime.spawn(async move {
+                match answering.upgrade() {
+                    Some(endpoint) => endpoint.answer_handed_over(call).await,
+                    None => None,
+                }
+            });
+            Box::pin(async move {
+                match answered.await {
+                    Ok(Some(answer)) => HandOverOutcome::Answered(answer),
+                    Ok(None) => HandOverOutcome::NotTaken,
+                    // It was under way.
+                    Err(_) => HandOverOutcome::Lost,
+                }
+            })
+        }));
+    }
+    Router::new().route(PATH, any(serve::<H>)).with_state(endpoint)
 }
 
 /// Authenticates a request and forwards it to the protocol.
@@ -129,6 +158,8 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
             request_pool: Pool::new(config.max_requests, sharing),
             awaited: shared.awaited,
             health: config.health.clone(),
+            hand_over: config.hand_over.clone(),
+            draining: shared.draining,
         }
     }
 
@@ -165,6 +196,16 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
             let limit = self.request_pool.total();
             guard.request_lease = Some(self.request_pool.acquire(principal, 1).ok_or(Refusal::Overloaded { limit })?);
             guard.awaited = Some(self.awaited.token());
+        }
+        if let Some(hand_over) = self.hand_over.as_deref()
+            && let Some(placed) = Placed::find(hand_over, principal, scope, &parts, &whole.bytes)
+        {
+            if let Some(admitted) = &admitted {
+                admitted.holder().release_dispatch();
+            }
+            if let Some(answer) = placed.answer(hand_over).await {
+                return Ok(to_response(answer));
+            }
         }
         let is_json = is_json(&parts.headers);
         // Everything from here on may log the headers.
@@ -204,6 +245,59 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
             other => other,
         })
     }
+}
+
+impl<H: ServerHandler + Clone> Endpoint<H> {
+    /// Answers a call that another server handed over, which has counted it against the rate of its principal; `None` if it cannot be
+    /// taken. It did not run then.
+    async fn answer_handed_over(&self, call: HandedCall) -> Option<HandedAnswer> {
+        let HandedCall { principal, headers, body } = call;
+        if self.draining.is_cancelled() {
+            return None;
+        }
+        let access = self.authenticator.access_of(&principal)?;
+        let mut request = Request::builder().method(Method::POST).uri(PATH);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let (mut parts, ()) = request.body(()).ok()?.into_parts();
+        // It was checked where the request came in.
+        parts.headers.insert(HOST, HeaderValue::from_static("localhost"));
+        let _request_lease = self.request_pool.acquire(&principal, 1)?;
+        let _awaited = self.awaited.token();
+        let _values = self.body_reader.reserve_values(&body, &principal).ok()?;
+        let admitted = access.admit().await?;
+        parts.extensions.insert(principal.clone());
+        parts.extensions.insert(TokenScope::Client);
+        parts.extensions.insert(admitted.holder().clone());
+        let caller = Caller { principal, scope: TokenScope::Client, bytes: body.len() };
+        let handled = CALLER.scope(caller, self.protocol.handle(Request::from_parts(parts, Full::new(body))));
+        let handled = poll_first_exclusively(access.parse_lock(), handled);
+        let response = release_when_slow(Some(&admitted), handled).await;
+        let (parts, body) = response.into_parts();
+        let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (status, content_type) = (parts.status.as_u16(), content_type.to_owned());
+        if !is_json(&parts.headers) && !is_stream(&parts.headers) {
+            // The protocol refused it before it ran, and refuses it where it came in, too.
+            return None;
+        }
+        let body = match body.collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(never) => match never {},
+        };
+        Some(HandedAnswer { status, content_type, body })
+    }
+}
+
+/// The response with the answer of another server.
+fn to_response(answer: HandedAnswer) -> ProtocolResponse {
+    let HandedAnswer { status, content_type, body } = answer;
+    let mut response = Response::new(Full::new(body).boxed());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    if let Ok(content_type) = HeaderValue::from_str(&content_type) {
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
+    }
+    response
 }
 
 /// Waits for a response. A request that takes longer than [`DISPATCH_TIMEOUT`] waits for something,

@@ -57,6 +57,7 @@ impl HttpRoutes {
             authenticator: Arc::clone(&authenticator),
             awaited: awaited.clone(),
             closing: sessions.clone(),
+            draining: calls.draining().clone(),
         };
         let endpoint = Endpoint::new(handler, config, &hosts, shared);
         let operators = OperatorState { hooks: config.health.clone(), calls: calls.clone(), authenticator };

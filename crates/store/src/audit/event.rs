@@ -46,6 +46,8 @@ pub enum Action {
     Import,
     /// Collect garbage.
     Gc,
+    /// Move the library of a principal between a store of its own and nodes.
+    Migrate,
     /// Repair the store.
     Repair,
     /// Run a draft without storing it.
@@ -70,7 +72,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::Resume,
@@ -88,6 +90,7 @@ impl Action {
         Self::Export,
         Self::Import,
         Self::Gc,
+        Self::Migrate,
         Self::Repair,
         Self::Exec,
         Self::Verify,
@@ -121,6 +124,7 @@ impl Action {
             Self::Export => "export",
             Self::Import => "import",
             Self::Gc => "gc",
+            Self::Migrate => "migrate",
             Self::Repair => "repair",
             Self::Exec => "exec",
             Self::Verify => "verify",

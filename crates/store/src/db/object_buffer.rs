@@ -93,6 +93,19 @@ impl Db {
         }
     }
 
+    /// Syncs the files of all objects that versions need: a copy of a shared library does not, because it can get them again.
+    pub(crate) fn sync_all_objects(&self) -> Result<(), Fault> {
+        let hashes: Vec<Hash> = self.index.read(|transaction| {
+            let mut statement = transaction.prepare("SELECT hash FROM version UNION SELECT source FROM about")?;
+            let rows = statement.query_map([], |row| row.get(0).map(Hash::from_bytes))?;
+            Ok::<_, Fault>(rows.collect::<Result<_, _>>()?)
+        })?;
+        for hash in &hashes {
+            self.read_object(*hash)?;
+        }
+        self.objects.sync(&hashes)
+    }
+
     /// Syncs the files of all unsynced objects and removes their bytes from the index.
     pub(crate) fn sync_objects(&self) -> Result<(), Fault> {
         let hashes: Vec<Hash> = self.index.read(|transaction| {

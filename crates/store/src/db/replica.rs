@@ -17,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use blake3::Hash;
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, message};
@@ -31,6 +32,7 @@ use crate::replication::{Appended, HistoryKey, Replication, SharedError};
 
 use super::Db;
 use super::index::{ExclusiveWriter, Index};
+use super::sql::read_time;
 use super::transaction::{CommitState, WriteError};
 
 /// The maximum number of entries that are read and applied at once.
@@ -77,6 +79,16 @@ struct View {
     problem: Option<ErrorCode>,
     /// Whether this process or an earlier one knew that once.
     is_seen: bool,
+    /// How the library ended, if it has.
+    ended: Option<LibraryEnd>,
+}
+
+/// The end of a library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct LibraryEnd {
+    /// The copy that became a store of its own.
+    node: String,
+    at: Timestamp,
 }
 
 /// Entries that were read and checked, and whose objects are there.
@@ -113,6 +125,8 @@ pub struct ReplicationStatus {
     pub problem: Option<ErrorCode>,
     /// Whether this process or an earlier one knew that once. If not, the copy may be empty although the library is not.
     pub is_seen: bool,
+    /// Whether the library has ended: it was taken to a store of its own.
+    pub has_ended: bool,
 }
 
 impl Replica {
@@ -120,7 +134,8 @@ impl Replica {
     pub(crate) fn open(index: &Index, replication: Option<&Replication>, apply: ApplyChange) -> Result<Self, Fault> {
         let known = index.read(|transaction| Ok::<_, Fault>(read_replica(transaction)?))?;
         let Some(replication) = replication else {
-            return Ok(known.map_or(Self::None, |known| Self::Detached { library: known.library }));
+            let library = index.read(library_of)?;
+            return Ok(library.map_or(Self::None, |library| Self::Detached { library }));
         };
         let known = match known {
             Some(known) => known,
@@ -141,7 +156,8 @@ impl Replica {
         } else {
             known.check(replication)?;
         }
-        let view = Mutex::new(View { is_seen: known.is_seen, ..View::default() });
+        let ended = index.read(read_end)?;
+        let view = Mutex::new(View { is_seen: known.is_seen, ended, ..View::default() });
         Ok(Self::Node(Node {
             replication: replication.clone(),
             id: known.node,
@@ -194,6 +210,24 @@ impl Node {
         if std::mem::replace(&mut view.is_seen, true) { FirstView::No } else { FirstView::Yes }
     }
 
+    /// Whether the library has ended, and this copy is what became a store of its own.
+    pub(crate) fn has_ended_library(&self) -> bool {
+        self.view().ended.as_ref().is_some_and(|end| end.node == self.id)
+    }
+
+    /// Refuses if the library has ended.
+    fn check_end(&self) -> Result<(), Fault> {
+        self.view().ended.as_ref().map_or(Ok(()), |end| Err(SharedError::Ended { at: end.at }.into()))
+    }
+
+    /// Notes that the library has ended, if it has, and refuses.
+    fn note_end(&self, index: &Index) -> Result<(), Fault> {
+        if let Some(end) = index.read(read_end)? {
+            self.view().ended = Some(end);
+        }
+        self.check_end()
+    }
+
     /// How long ago this process last knew that it had applied all entries.
     fn age(&self) -> Option<Duration> {
         self.view().confirmed.map(|at| at.elapsed())
@@ -230,6 +264,7 @@ impl Db {
         loop {
             let batch = self.read_batch(node)?;
             if batch.is_end() {
+                node.note_end(&self.index)?;
                 if node.confirm(batch.asked) == FirstView::Yes {
                     note_seen(self.index.write_soon(Durability::Unsynced, write_seen));
                 }
@@ -245,7 +280,7 @@ impl Db {
         let Replica::Node(node) = &self.replica else { return Ok(true) };
         let position = self.index.read(|transaction| Ok::<_, Fault>(read_position(transaction)?))?;
         let mut view = node.view();
-        let is_confirmed = position.count == length && view.is_seen && view.problem.is_none();
+        let is_confirmed = position.count == length && view.is_seen && view.problem.is_none() && view.ended.is_none();
         if is_confirmed {
             view.confirmed = Some(at);
         }
@@ -264,6 +299,7 @@ impl Db {
             Replica::Detached { library } => return Err(detached(library)),
             Replica::Node(node) => node,
         };
+        node.check_end()?;
         let Some(limit) = node.replication.offline_limit else { return Ok(()) };
         if limit > Duration::ZERO && node.age().is_some_and(|age| age <= limit) {
             return Ok(());
@@ -288,6 +324,7 @@ impl Db {
         let at = self.index.read(|transaction| Ok::<_, Fault>(read_position(transaction)?))?;
         let view = node.view();
         Ok(Some(ReplicationStatus {
+            has_ended: view.ended.is_some(),
             library: node.replication.library.to_string(),
             node: node.id.clone(),
             entries: at.count,
@@ -382,6 +419,7 @@ impl Db {
         loop {
             let batch = self.read_batch(node)?;
             if batch.is_end() {
+                node.note_end(&self.index)?;
                 if node.confirm(batch.asked) == FirstView::Yes {
                     note_seen(turn.write(Durability::Unsynced, write_seen).map_err(|unwritten| unwritten.error));
                 }
@@ -469,6 +507,16 @@ impl Db {
             notice::emit_notice(&Notice::StillDelayed { why: &fault.localize() });
         }
         Ok(())
+    }
+
+    /// Appends that the library has ended with this copy.
+    pub(crate) fn end_library(&self, node: &Node, at: Timestamp) -> Result<(), Fault> {
+        let ended = self.replicate(
+            Durability::Synced,
+            |transaction| write_end(transaction, &node.id, at),
+            |()| Some(Change::End { node: node.id.clone(), at }),
+        );
+        ended.map_err(|unwritten: WriteError<Fault>| unwritten.error)
     }
 
     /// Whether this store is a copy of a shared library: what nodes agree on is changed by the entries of its history alone.
@@ -565,15 +613,58 @@ fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
+/// The start of the names of marks: the library ended with a copy, and the store was moved to a library. The rest of the name says which.
+const ENDED: &str = "ended ";
+const MOVED: &str = "moved ";
+
+/// Notes that the library has ended.
+pub(crate) fn write_end(transaction: &Connection, node: &str, at: Timestamp) -> Result<(), Fault> {
+    Ok(write_mark(transaction, ENDED, node, at)?)
+}
+
+fn read_end(transaction: &Connection) -> Result<Option<LibraryEnd>, Fault> {
+    Ok(read_mark(transaction, ENDED)?.map(|(node, at)| LibraryEnd { node, at }))
+}
+
+/// Notes that a store was moved to a library: it can be read, and is not changed any more.
+pub(crate) fn write_moved(transaction: &Connection, library: &HistoryKey, at: Timestamp) -> Result<(), Fault> {
+    Ok(write_mark(transaction, MOVED, library.as_str(), at)?)
+}
+
+fn write_mark(transaction: &Connection, what: &str, of: &str, at: Timestamp) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO mark (what, at) VALUES (? || ?, ?)";
+    transaction.execute(sql, (what, of, at.as_millisecond())).map(drop)
+}
+
+fn read_mark(transaction: &Connection, what: &str) -> rusqlite::Result<Option<(String, Timestamp)>> {
+    let sql = "SELECT substr(what, length(?1) + 1), at FROM mark WHERE what GLOB ?1 || '*'";
+    let mut statement = transaction.prepare_cached(sql)?;
+    statement.query_row([what], |row| Ok((row.get(0)?, read_time(row, 1)?))).optional()
+}
+
+/// Makes a copy a store of its own.
+pub(crate) fn detach(transaction: &Connection) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM replica", [])?;
+    transaction.execute("DELETE FROM mark WHERE what GLOB 'ended *'", []).map(drop)
+}
+
 /// Notes that a repair changed what a copy holds: it does not follow its library any more.
 pub(crate) fn mark_diverged(transaction: &Connection) -> rusqlite::Result<()> {
     let start = Position::start();
     transaction.execute("UPDATE replica SET count = max(count, 1), last = ?", [start.last.as_bytes()]).map(|_| ())
 }
 
-/// Refuses a change of a store that was one of its own when this process opened it, and was made a copy since.
+/// Refuses a change of a store that was one of its own when this process opened it, and was made a copy or moved to a library since.
 pub(crate) fn refuse_copy(transaction: &Connection) -> Result<(), Fault> {
-    read_replica(transaction)?.map_or(Ok(()), |known| Err(detached(&known.library)))
+    library_of(transaction)?.map_or(Ok(()), |library| Err(detached(&library)))
+}
+
+/// The library that a store is a copy of, or was moved to.
+fn library_of(transaction: &Connection) -> Result<Option<String>, Fault> {
+    match read_replica(transaction)? {
+        Some(known) => Ok(Some(known.library)),
+        None => Ok(read_mark(transaction, MOVED)?.map(|(library, _)| library)),
+    }
 }
 
 /// Whether the index is the one of a copy of a shared library.

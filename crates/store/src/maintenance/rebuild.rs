@@ -123,7 +123,10 @@ const COPIED_IF_INTACT: [(&str, &str); 7] = [
         "SELECT one, library, node, secret, seen, count, last FROM replica",
         "INSERT OR IGNORE INTO replica (one, library, node, secret, seen, count, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     ),
-    ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
+    (
+        "SELECT what, at FROM mark WHERE what = 'forgotten' OR what GLOB 'ended *' OR what GLOB 'moved *'",
+        "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)",
+    ),
 ];
 
 /// Rows that are also copied from a damaged index: refusals, and the row that makes a store a copy. The first query reads refusals
@@ -158,7 +161,7 @@ const SHARED_ROWS: [&str; 10] = [
     "SELECT json_array(space, key, value, version, until) FROM pair ORDER BY space, key",
     "SELECT json_array(server, tool, hex(digest)) FROM server_tool ORDER BY server, tool",
     "SELECT json_array(kind, name, source) FROM label ORDER BY kind, name, source",
-    "SELECT what || ' ' || at FROM mark WHERE what IN ('version', 'forgotten') ORDER BY what",
+    "SELECT what || ' ' || at FROM mark WHERE what IN ('version', 'forgotten') OR what GLOB 'ended *' ORDER BY what",
 ];
 
 /// Rebuilds the index and marks the index problems found so far as repaired.

@@ -42,6 +42,8 @@ pub(crate) enum Change {
     ClearLabel { holder: String },
     /// Names, suspended runs and values that are collected.
     Collect { names: Vec<String>, suspended_before: Timestamp, now: Timestamp },
+    /// The end of the library: the copy `node` became a store of its own.
+    End { node: String, at: Timestamp },
 }
 
 /// A version of a name.

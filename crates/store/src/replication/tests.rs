@@ -37,6 +37,8 @@ struct EngineState {
     histories: BTreeMap<String, Vec<Vec<u8>>>,
     blobs: HashMap<Hash, Vec<u8>>,
     append_faults: VecDeque<AppendFault>,
+    /// The number of appends before them that go well.
+    sound_appends: usize,
     /// The number of reads that fail.
     failing_reads: usize,
     put_faults: VecDeque<SharedError>,
@@ -66,6 +68,12 @@ impl Engine {
     /// The next appends go wrong in these ways.
     pub(crate) fn fail_appends(&self, faults: &[AppendFault]) {
         self.lock().append_faults.extend(faults);
+    }
+
+    /// The append after this many goes wrong.
+    pub(crate) fn fail_append_after(&self, count: usize, fault: AppendFault) {
+        self.lock().sound_appends = count;
+        self.fail_appends(&[fault]);
     }
 
     pub(crate) fn fail_reads(&self, count: usize) {
@@ -123,7 +131,14 @@ impl Histories for Engine {
             work();
         }
         let mut state = self.lock();
-        let fault = if is_library { state.append_faults.pop_front() } else { None };
+        let fault = if !is_library {
+            None
+        } else if state.sound_appends > 0 {
+            state.sound_appends -= 1;
+            None
+        } else {
+            state.append_faults.pop_front()
+        };
         match fault {
             _ if state.is_down => return Err(unreachable_error()),
             Some(AppendFault::Unreachable) => return Err(unreachable_error()),
@@ -228,6 +243,7 @@ fn changes() -> Vec<Change> {
         Change::Label { holders: vec![text("kv:notes")], sources: vec![text("server:mail")] },
         Change::ClearLabel { holder: text("kv:notes") },
         Change::Collect { names: vec![text("a")], suspended_before: at, now: at },
+        Change::End { node: text("n"), at },
     ]
 }
 

@@ -106,6 +106,11 @@ impl Runtime {
         Ok(self.load_spec(entry.id, store.catalog().spec(entry)?))
     }
 
+    /// Returns whether a tool is loaded and analysed.
+    pub(crate) fn has_tool(&self, id: &ToolId) -> bool {
+        self.cache.tool(id).is_some()
+    }
+
     /// Analyses a tool that is not stored; once in this process, as long as there is room.
     pub(crate) fn load_code(&self, spec: ToolSpec) -> Arc<LoadedTool> {
         let id = spec.id();

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Params, ResumeError, SuspendedCall};
 use toolcell_i18n::message;
-use toolcell_store::{Fault, RunId, Store, SuspendedRow};
+use toolcell_store::{Fault, RunId, Store, SuspendedKeys, SuspendedRow};
 
 pub use error::RunSuspendError;
 pub use types::{CallbackTicket, ResumeRequest, SuspendedRun, SuspendedRunDetails, SuspendedRunInfo};
@@ -75,6 +75,10 @@ pub(crate) struct SuspendedState {
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct ByteString(#[serde(with = "serde_bytes")] pub(crate) Vec<u8>);
+
+/// Encrypts suspended runs for another store, unread.
+pub(crate) const KEYS: SuspendedKeys<'static> =
+    SuspendedKeys { purpose: encryption::KEY_PURPOSE, reencrypt: &encryption::reencrypt };
 
 /// Loads and decrypts a suspended run, and checks its integrity.
 pub(crate) fn open(store: &Store, run: &str) -> Result<OpenedRun, RunSuspendError> {

@@ -1,4 +1,4 @@
-//! Operations on a whole store: export, import, garbage collection and repair.
+//! Operations on a whole store: export, import, migration, garbage collection and repair.
 //!
 //! Invariant: each attempt leaves one audit event, even if it fails. Only an export from a
 //! read-only store leaves none.
@@ -14,13 +14,14 @@ use toolcell_policy::Duplicates;
 use toolcell_schema::Schema;
 use toolcell_store::audit::{Action, AuditEvent, Details, EventFailure};
 use toolcell_store::{
-    ExportError, Fault, FsckReport, GcReport, HistoryScope, Import, ImportError, ImportReport, OnConflict, OpenError,
-    Scores, Settings, Store, StoreAccess, ToolRef,
+    ExportError, Fault, FsckReport, GcReport, HistoryScope, Import, ImportError, ImportReport, Migrated,
+    MigrationError, OnConflict, OpenError, Replication, Scores, Settings, Store, StoreAccess, ToolRef,
 };
 use toolcell_tool::{ToolMetadata, ToolName, ToolSpec};
 
 #[cfg(feature = "proof")]
 use super::candidates::find_equivalent;
+use crate::execution::suspend;
 use crate::parts::Parts;
 #[cfg(feature = "proof")]
 use crate::verification::equivalence::CompareError;
@@ -177,6 +178,26 @@ fn names_of_equivalent(
     _notes: &ToolMetadata,
 ) -> Result<Result<Vec<ToolName>, Message>, Fault> {
     Ok(Err(message!("this build cannot compare it with existing tools, and the policy refuses duplicates")))
+}
+
+/// Copies what a store holds to a shared library that is empty, with its decisions and suspended runs.
+///
+/// # Errors
+/// As [`Store::copy_to_library`]
+pub fn copy_to_library(store: &Store, library: &Replication, at: Timestamp) -> Result<Migrated, MigrationError> {
+    let copied = store.copy_to_library(library, &suspend::KEYS, at);
+    if let Err(error) = &copied {
+        log_event(store, Action::Migrate, at, Err(error.code()));
+    }
+    copied
+}
+
+/// Makes the copy of a shared library a store of its own, with its decisions and suspended runs, and ends the library.
+///
+/// # Errors
+/// As [`Store::take_from_library`]
+pub fn take_from_library(store: Store, at: Timestamp) -> Result<Migrated, MigrationError> {
+    store.take_from_library(&suspend::KEYS, at)
 }
 
 /// Removes what was deleted before a time, and unreferenced objects.

@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use toolcell_mcp::CallTracker;
 
+use super::hand_over::NodeHandOver;
 use crate::library::NodeLibrary;
-use crate::node_report::{NodeReport, NodeSetup, NodeState, PUBLISH_PERIOD, SetupComparison};
+use crate::node_report::{KnownNode, NodeReport, NodeSetup, NodeState, PUBLISH_PERIOD, SetupComparison};
 
 /// How often the setups of the nodes are compared: soon after the start, when other nodes may start as well, and later.
 const COMPARE_PERIODS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
+/// How often the nodes are looked at that calls may go to, at least: the time by their number, because each of them looks at all.
+const PLACE_PERIOD_PER_NODE: Duration = Duration::from_millis(20);
 /// The number of comparisons that are made soon after the start.
 const EARLY_COMPARISONS: u32 = 3;
 
@@ -23,6 +26,9 @@ pub(super) struct Presence {
     /// The address that the server listens on, once it does.
     address: Arc<OnceLock<SocketAddr>>,
     calls: CallTracker,
+    hand_over: Option<Arc<NodeHandOver>>,
+    /// When the nodes that calls may go to were looked at, and how long that holds.
+    placed: Option<(Instant, Duration)>,
     published: Option<(NodeState, Instant)>,
     compared: Option<Instant>,
     comparisons: u32,
@@ -42,11 +48,28 @@ pub(super) struct Following {
 }
 
 impl Presence {
-    pub(super) fn new(setup: NodeSetup, address: Arc<OnceLock<SocketAddr>>, calls: CallTracker) -> Self {
+    pub(super) fn new(
+        setup: NodeSetup,
+        address: Arc<OnceLock<SocketAddr>>,
+        calls: CallTracker,
+        hand_over: Option<Arc<NodeHandOver>>,
+    ) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let started = toolcell::now();
         let comparison = SetupComparison::default();
-        Self { host, started, setup, address, calls, published: None, compared: None, comparisons: 0, comparison }
+        Self {
+            host,
+            started,
+            setup,
+            address,
+            calls,
+            hand_over,
+            placed: None,
+            published: None,
+            compared: None,
+            comparisons: 0,
+            comparison,
+        }
     }
 
     /// Publishes a report if it is time, or the state is another one. Nothing depends on it, so a failure is not reported here: the same
@@ -75,10 +98,33 @@ impl Presence {
             return;
         }
         self.published = Some((state, Instant::now()));
+        self.place(&following.node, library);
         let period = if self.comparisons < EARLY_COMPARISONS { COMPARE_PERIODS.0 } else { COMPARE_PERIODS.1 };
         if self.compared.is_none_or(|at| at.elapsed() >= period) {
             self.compare(&following.node, library);
         }
+    }
+
+    /// Looks at which nodes calls may go to.
+    fn place(&mut self, own: &str, library: &NodeLibrary) {
+        let Some(hand_over) = &self.hand_over else { return };
+        if self.placed.is_some_and(|(at, period)| at.elapsed() < period) {
+            return;
+        }
+        let Ok(nodes) = library.nodes() else { return };
+        let count = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+        self.placed = Some((Instant::now(), PUBLISH_PERIOD.max(PLACE_PERIOD_PER_NODE.saturating_mul(count))));
+        let can_run = |node: &KnownNode| {
+            let report = node.report.as_ref().filter(|_| !node.is_silent());
+            report.is_some_and(|report| {
+                report.state == NodeState::Ready && self.setup.difference(&report.setup).is_none()
+            })
+        };
+        let instances = nodes
+            .iter()
+            .filter(|node| can_run(node))
+            .filter_map(|node| node.report.as_ref().map(|report| instance_of(&node.node, report.started)));
+        hand_over.set_nodes(&instance_of(own, self.started), instances);
     }
 
     /// Logs which nodes are set up otherwise.
@@ -104,4 +150,10 @@ impl Presence {
             tracing::debug!(%error, "the other nodes are not told that this one has ended");
         }
     }
+}
+
+/// What a process of a node is called in messages. A message to a process that has ended is not for the next one, nor for another process
+/// on a copy of the same directory.
+fn instance_of(node: &str, started: Timestamp) -> String {
+    format!("{node}-{}", started.as_microsecond())
 }

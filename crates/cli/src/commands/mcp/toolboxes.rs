@@ -2,14 +2,14 @@
 //!
 //! On a node, the stores are copies of shared libraries: one library for each principal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use toolcell::store::{Fault, Store};
+use toolcell::store::{Fault, Order, Store};
 use toolcell::{Toolbox, ToolboxConfig, ToolboxError};
 use toolcell_error::ErrorCode;
 use toolcell_mcp::Principal;
@@ -25,6 +25,10 @@ const FOLLOW_PERIOD: Duration = Duration::from_millis(250);
 const CHECK_PERIOD: Duration = Duration::from_secs(30);
 /// How old the view of a library may be while the node is ready.
 const VIEW_LIMIT: Duration = Duration::from_secs(5);
+
+/// How many tools of a library are loaded ahead of their first call, and how long tools are loaded before the next look for changes.
+const LOADED_AHEAD: usize = 64;
+const LOAD_TIME: Duration = Duration::from_millis(100);
 
 /// How long the end of the process waits for the thread that follows.
 const END_LIMIT: Duration = Duration::from_secs(1);
@@ -87,17 +91,22 @@ impl Toolboxes {
         let (toolboxes, is_ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
         let ended = Arc::clone(&is_ended);
         let thread = std::thread::Builder::new().name("toolcell-follow".to_owned()).spawn(move || {
-            let (mut problems, mut checked) = (HashMap::new(), Instant::now());
+            let (mut problems, mut checked, mut ahead) = (HashMap::new(), Instant::now(), LoadQueue::default());
             while !ended.load(Ordering::Relaxed) {
                 let Some(library) = &toolboxes.library else { return };
                 library.wait(FOLLOW_PERIOD);
                 let opened = toolboxes.all();
                 let stores: Vec<&Store> = opened.iter().filter_map(|toolbox| toolbox.store()).collect();
+                let (mut changed, mut opened_now) = (HashSet::new(), HashSet::new());
                 let lengths = if checked.elapsed() < CHECK_PERIOD { ask_lengths(library, &stores) } else { None };
                 checked = if lengths.is_some() { checked } else { Instant::now() };
                 for (at, store) in stores.into_iter().enumerate() {
                     let length = lengths.as_ref().and_then(|(lengths, asked)| Some((*lengths.get(at)?, *asked)));
-                    let fault = follow(store, length).err();
+                    let followed = follow(store, length);
+                    if matches!(followed, Ok(1..)) {
+                        changed.insert(at);
+                    }
+                    let fault = followed.err();
                     let code = fault.as_ref().map(Fault::code);
                     let library = store.library().map(|library| library.to_string()).unwrap_or_default();
                     // Each state of a library is logged once.
@@ -107,11 +116,21 @@ impl Toolboxes {
                             None => tracing::info!(library, "the changes of other nodes are applied again"),
                         }
                     }
-                    problems.insert(library, code);
+                    if problems.insert(library, code).is_none() {
+                        opened_now.insert(at);
+                    }
                 }
                 if let Some(following) = toolboxes.following() {
                     presence.tell(&following, library);
                 }
+                for (at, toolbox) in opened.iter().enumerate() {
+                    match (opened_now.contains(&at), changed.contains(&at)) {
+                        (true, _) => ahead.add(toolbox, &[Order::LastUsed, Order::Updated]),
+                        (false, true) => ahead.add(toolbox, &[Order::Updated]),
+                        (false, false) => {}
+                    }
+                }
+                ahead.load(LOAD_TIME);
             }
             if let (Some(library), Some(following)) = (&toolboxes.library, toolboxes.following()) {
                 presence.leave(&following.node, library);
@@ -141,9 +160,10 @@ impl Toolboxes {
         }
         let opened = self.all();
         let statuses = opened.iter().filter_map(|toolbox| toolbox.store()?.replication_status().ok()?);
+        let statuses = statuses.filter(|status| !status.has_ended);
         let views: Vec<Option<Duration>> = statuses.map(|status| status.confirmed).collect();
         let followed = views.iter().filter(|view| view.is_some_and(|age| age <= VIEW_LIMIT)).count();
-        let behind = opened.len() - followed;
+        let behind = views.len() - followed;
         let oldest = views.into_iter().flatten().max().unwrap_or_default().as_secs_f64();
         format!(
             "# HELP toolcell_shared_libraries Shared libraries that are open, by whether the changes of other nodes are applied\n\
@@ -163,7 +183,7 @@ impl Toolboxes {
                 Ok(status) => status.flatten(),
                 Err(fault) => return Some(format!("a store does not respond ({})", fault.code())),
             };
-            let Some(status) = status else { continue };
+            let Some(status) = status.filter(|status| !status.has_ended) else { continue };
             let is_damaged = status.problem == Some(ErrorCode::SharedInvalid) && !Arc::ptr_eq(&toolbox, &self.local);
             let is_within = |age| limit.is_none_or(|limit| age <= limit);
             // Without a limit, a view may also be one of an earlier process.
@@ -182,7 +202,8 @@ impl Toolboxes {
     fn following(&self) -> Option<Following> {
         let node = self.local.store()?.replication_status().ok()??.node;
         let opened = self.all();
-        let views = opened.iter().filter_map(|toolbox| Some(toolbox.store()?.replication_status().ok()??.confirmed));
+        let statuses = opened.iter().filter_map(|toolbox| toolbox.store()?.replication_status().ok()?);
+        let views = statuses.filter(|status| !status.has_ended).map(|status| status.confirmed);
         // The oldest view. One that there never was is older than all.
         let view = views.max_by_key(|view| view.unwrap_or(Duration::MAX)).flatten();
         Some(Following { node, libraries: opened.len(), is_ready: self.find_behind(Some(VIEW_LIMIT)).is_none(), view })
@@ -193,6 +214,34 @@ impl Toolboxes {
         let all = self.of_principals.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = all.values().filter_map(|opened| opened.try_lock().ok()?.clone());
         std::iter::once(Arc::clone(&self.local)).chain(opened).collect()
+    }
+}
+
+/// The libraries whose tools are to be loaded ahead of their first call.
+#[derive(Default)]
+struct LoadQueue(VecDeque<(Weak<Toolbox>, Order)>);
+
+impl LoadQueue {
+    fn add(&mut self, toolbox: &Arc<Toolbox>, orders: &[Order]) {
+        for order in orders {
+            let is_known = self.0.iter().any(|(known, by)| by == order && known.as_ptr() == Arc::as_ptr(toolbox));
+            if !is_known {
+                self.0.push_back((Arc::downgrade(toolbox), *order));
+            }
+        }
+    }
+
+    /// Loads tools for as long as `time`. The other libraries get their turn with the next call.
+    fn load(&mut self, time: Duration) {
+        let started = Instant::now();
+        while let Some(left) = time.checked_sub(started.elapsed())
+            && let Some((toolbox, order)) = self.0.pop_front()
+        {
+            let Some(toolbox) = toolbox.upgrade() else { continue };
+            if let Err(error) = toolbox.load_ahead(order, LOADED_AHEAD, left) {
+                tracing::debug!(%error, "tools are loaded when they are called");
+            }
+        }
     }
 }
 
@@ -226,10 +275,13 @@ fn ask_lengths(library: &NodeLibrary, stores: &[&Store]) -> Option<(Vec<u64>, In
 }
 
 /// Applies the changes of other nodes, unless the length of the history says that all are applied.
-fn follow(store: &Store, length: Option<(u64, Instant)>) -> Result<(), Fault> {
+/// Returns the number of changes.
+fn follow(store: &Store, length: Option<(u64, Instant)>) -> Result<u64, Fault> {
     match length {
-        Some((length, asked)) if store.confirm_length(length, asked)? => Ok(()),
-        _ => store.follow().map(drop),
+        Some((length, asked)) if store.confirm_length(length, asked)? => Ok(0),
+        // A library that has ended does not change any more.
+        _ if store.replication_status()?.is_some_and(|status| status.has_ended) => Ok(0),
+        _ => store.follow(),
     }
 }
 

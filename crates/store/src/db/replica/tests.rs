@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the tests damage files")]
 
 mod faults;
+mod migrations;
 mod repairs;
 mod schedules;
 mod tampering;

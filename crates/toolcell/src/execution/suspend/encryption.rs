@@ -51,6 +51,11 @@ pub(super) fn decrypt(secret: &[u8; 32], row: &SuspendedRow) -> Option<Vec<u8>> 
     Some(content)
 }
 
+/// Decrypts a store row with one secret and encrypts it with another; `None` if it was modified, or the secret is not the right one.
+pub(super) fn reencrypt(row: &SuspendedRow, from: &[u8; 32], to: &[u8; 32]) -> Option<Vec<u8>> {
+    encrypt(to, row, &decrypt(from, row)?).ok()
+}
+
 /// Derives the key of one encryption.
 fn derive_key(secret: &[u8; 32], salt: &[u8]) -> Option<LessSafeKey> {
     let key = blake3::keyed_hash(secret, salt);
