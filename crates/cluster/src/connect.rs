@@ -56,10 +56,11 @@ impl Truth {
 /// `request-invalid` for a URL or a variable, and `shared-invalid` if an engine cannot be used.
 pub fn connect(urls: &EngineUrls) -> Result<LibraryEngine, LibraryError> {
     let limit = answer_limit()?;
-    let credentials = nats_credentials()?;
+    let is_nats = ["nats://", "tls://"].iter().any(|scheme| urls.shared.starts_with(scheme));
+    // The variables may be there for another program.
+    let credentials = if is_nats || urls.wire.is_some() { nats_credentials()? } else { None };
     let wire = urls.wire.as_deref().map(|url| NatsWire::connect(url, credentials.as_ref(), limit)).transpose();
     let wire = wire.map_err(|error| library_error(error.code(), error.localize(), error.hint()))?.map(Arc::new);
-    let is_nats = ["nats://", "tls://"].iter().any(|scheme| urls.shared.starts_with(scheme));
     let truth = if is_nats {
         let (url, replicas) = split_replicas(&urls.shared)?;
         let engine = Nats::connect(&url, credentials.as_ref(), replicas, limit);
@@ -84,6 +85,10 @@ pub fn connect(urls: &EngineUrls) -> Result<LibraryEngine, LibraryError> {
     };
     let placed = PlacedBlobs::new(Arc::clone(&truth.histories), blobs, place)
         .map_err(|error| library_error(error.code(), error.localize(), error.hint()))?;
+    // If an engine cannot be reached, it is checked with the first object.
+    if let Err(error @ SharedError::Invalid { .. }) = placed.check() {
+        return Err(library_error(error.code(), error.localize(), error.hint()));
+    }
     let (histories, wait) = match &wire {
         Some(wire) => told_over(truth.histories, wire),
         None => (truth.histories, truth.wait),

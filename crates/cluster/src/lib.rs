@@ -5,7 +5,7 @@
 //! `toolcell-cluster`, which `toolcell node` starts.
 //!
 //! [`Postgres`] holds histories and objects in PostgreSQL, and tells of changes with `NOTIFY`. [`Nats`] holds them in `JetStream`.
-//! [`NatsWire`] carries messages between nodes, and [`S3`] holds objects. [`connect`] puts together what URLs name.
+//! [`NatsWire`] carries messages between nodes, and [`S3`] holds objects. [`connect()`] puts together what URLs name.
 //!
 //! Invariant: an engine is asked within a time that is bounded here, not by its library; and where it is not known whether a change was
 //! made, that is found out or said.

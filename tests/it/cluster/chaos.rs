@@ -219,7 +219,7 @@ impl Chaos<'_> {
                 6 => {
                     // Backwards, right again, and forwards.
                     node.kill();
-                    node.set_clock([-90, 0, 3_600][round / 24 % 3]);
+                    node.set_clock([-90, 0, 600][round / 24 % 3]);
                     node.start();
                 }
                 _ => {

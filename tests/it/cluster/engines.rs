@@ -69,10 +69,8 @@ fn nodes_are_told_over_nats_and_have_their_objects_in_s3() {
 
     // A node that looks for the objects elsewhere says so.
     let elsewhere = Node::new(&folder.path().join("elsewhere"), AUTO, &postgres.url(), &[]);
-    elsewhere.start();
-    let refused = elsewhere.client("alice").names().unwrap_err();
-    assert_eq!(refused.code, "shared-invalid");
-    assert!(refused.text.contains("--blobs"), "{}", refused.text);
+    assert_eq!(elsewhere.try_start(), Err(Some(6)), "{}", elsewhere.log());
+    assert!(elsewhere.log().contains("the objects are in s3://cells"), "{}", elsewhere.log());
 
     // An object that is lost or altered stops a node that does not have it, and no other.
     let source = blake3::hash(returns(4).as_bytes());

@@ -18,7 +18,7 @@ fn start() -> Option<Library> {
     for client in &clients {
         wait_until("all nodes have the tools", || client.names().unwrap().len() == usize::try_from(TOOLS).unwrap());
     }
-    library.postgres.query("CREATE TABLE kept_history AS SELECT * FROM toolcell.history WHERE key <> 'secret'");
+    library.postgres.query("CREATE TABLE kept_history AS SELECT * FROM toolcell.history WHERE key LIKE 'library/%'");
     library.postgres.query("CREATE TABLE kept_blob AS SELECT * FROM toolcell.blob");
     Some(library)
 }
@@ -26,7 +26,7 @@ fn start() -> Option<Library> {
 /// Puts back what was altered.
 fn restore(library: &Library) {
     library.postgres.query(
-        "DELETE FROM toolcell.history WHERE key <> 'secret'; TRUNCATE toolcell.blob; INSERT INTO toolcell.history SELECT * FROM kept_history; \
+        "DELETE FROM toolcell.history WHERE key LIKE 'library/%'; TRUNCATE toolcell.blob; INSERT INTO toolcell.history SELECT * FROM kept_history; \
          INSERT INTO toolcell.blob SELECT * FROM kept_blob",
     );
 }
@@ -89,7 +89,7 @@ fn a_history_that_was_altered_is_followed_up_to_that_place() {
     let swap = |left: u64, right: u64| {
         format!(
             "UPDATE toolcell.history SET entry = kept.entry FROM kept_history kept \
-             WHERE history.key <> 'secret' AND history.n IN ({left}, {right}) AND kept.n = {left} + {right} - history.n"
+             WHERE history.key LIKE 'library/%' AND history.n IN ({left}, {right}) AND kept.n = {left} + {right} - history.n"
         )
     };
     let none_made = "is not one that this library's secret made";

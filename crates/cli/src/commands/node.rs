@@ -88,7 +88,8 @@ fn choose_url(
         (Some(url), None) if has_password(url) => Err(CliError::usage(
             message!("the URL of {option} has a password, which other users of this machine can read", option),
             message!(
-                "leave it out, and set PGPASSWORD, NATS_PASSWORD or AWS_SECRET_ACCESS_KEY; or set {variable} to the whole URL",
+                "leave it out, and set PGPASSWORD, NATS_PASSWORD or AWS_SECRET_ACCESS_KEY; PostgreSQL and NATS also take the whole URL \
+                 from {variable}",
                 variable
             ),
         )),

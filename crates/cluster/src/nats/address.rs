@@ -135,8 +135,8 @@ impl NatsServers {
 
     /// Connects to one of the servers.
     ///
-    /// The connection ends when it is lost, and is not made again by the library: what the library still had to send would arrive
-    /// after its caller was told that it did not. Servers that others name are not used: the URL does not say that they are near.
+    /// A connection that was lost is not used again, also if the library makes it again: what it still had to send arrives after its
+    /// caller was told that it may not. Servers that others name are not used: the URL does not say that they are near.
     pub(crate) async fn open(&self) -> Result<(Client, watch::Receiver<Health>), ServerFailure> {
         let (tell, health) = watch::channel(Health::default());
         let mut options = ConnectOptions::new()

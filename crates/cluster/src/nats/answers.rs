@@ -7,9 +7,11 @@ use async_nats::{Client, Message, Subject};
 use tokio::time::timeout;
 use toolcell_cli::AnswerMessage;
 
+use super::failure::max_payload;
+
 /// The largest request, and the largest part of an answer, in bytes: the smallest limit that servers are configured with in practice is
 /// 1 MiB.
-pub(super) const MAX_MESSAGE_BYTES: usize = (1 << 20) - (8 << 10);
+const MAX_MESSAGE_BYTES: usize = (1 << 20) - (8 << 10);
 /// How often it is said that an answer is made.
 const ALIVE_PERIOD: Duration = Duration::from_secs(1);
 
@@ -31,7 +33,7 @@ pub(super) async fn answer_message(client: Client, calls: Arc<Calls>, message: M
             Err(_) => return,
         }
     };
-    let mut parts = answer.chunks(MAX_MESSAGE_BYTES).peekable();
+    let mut parts = answer.chunks(part_limit(&client)).peekable();
     loop {
         let part = parts.next().unwrap_or_default();
         let is_last = parts.peek().is_none();
@@ -39,6 +41,11 @@ pub(super) async fn answer_message(client: Client, calls: Arc<Calls>, message: M
             return;
         }
     }
+}
+
+/// The largest request, and the largest part of an answer, that a server takes, in bytes.
+pub(super) fn part_limit(client: &Client) -> usize {
+    max_payload(client).saturating_sub(1 << 10).clamp(1, MAX_MESSAGE_BYTES)
 }
 
 /// Sends a part of an answer, and returns whether that went well.

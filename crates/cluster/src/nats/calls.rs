@@ -15,7 +15,7 @@ use toolcell_cli::{AnswerMessage, Wire, WireFailure, WireFuture};
 
 use super::NatsWire;
 use super::address::Health;
-use super::answers::{Calls, MAX_MESSAGE_BYTES};
+use super::answers::{Calls, part_limit};
 use super::notifications::{OpenConnection, next};
 
 /// The largest answer, in bytes.
@@ -45,7 +45,7 @@ impl Wire for NatsWire {
     }
 
     fn message_limit(&self) -> usize {
-        MAX_MESSAGE_BYTES
+        self.messages.connection().map_or(0, |connection| part_limit(&connection.client))
     }
 }
 
@@ -57,11 +57,13 @@ fn subject_of(node: &str) -> String {
 
 /// Collects the parts of an answer.
 async fn collect(answers: &mut Subscriber) -> Result<Vec<u8>, WireFailure> {
-    let mut answer = Vec::new();
+    let (mut answer, mut has_begun) = (Vec::new(), false);
     while let Ok(Some(part)) = timeout(SILENCE_LIMIT, next(answers)).await {
         if part.status == Some(StatusCode::NO_RESPONDERS) {
-            return Err(WireFailure::NotDelivered);
+            // The server says so at once. After a part it is not the server that says it.
+            return Err(if has_begun { WireFailure::Lost } else { WireFailure::NotDelivered });
         }
+        has_begun = true;
         let Some((is_last, bytes)) = part.payload.split_first() else { break };
         if answer.len() + bytes.len() > MAX_ANSWER_BYTES {
             break;

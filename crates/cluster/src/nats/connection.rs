@@ -370,13 +370,10 @@ fn store_failure(error: &PublishError) -> Result<Stored, Failure> {
         PublishErrorKind::MaxPayloadExceeded => Err(Failure::Unusable(reason)),
         PublishErrorKind::Other => match jetstream_error(error).map(jetstream::Error::error_code) {
             Some(ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT) => Ok(Stored::Contended),
-            Some(
-                ErrorCode::STREAM_NOT_MATCH | ErrorCode::STREAM_SEALED | ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM,
-            ) => Err(Failure::Unusable(reason)),
-            Some(ErrorCode::INSUFFICIENT_RESOURCES | ErrorCode::STORAGE_RESOURCES_EXCEEDED) => {
-                Err(Failure::Refused(reason))
+            Some(ErrorCode::STREAM_NOT_MATCH | ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM) => {
+                Err(Failure::Unusable(reason))
             }
-            // The leader may say that it failed to store what the other replicas have stored.
+            // The leader may say that it failed to store what the other replicas have stored, for example because its disk is full.
             _ => Err(Failure::Lost(reason)),
         },
         _ => Err(Failure::Lost(reason)),

@@ -21,6 +21,8 @@ const MAX_ENTRY_BYTES: usize = 128 << 10;
 const READ_BYTES: usize = 128 << 10;
 /// The bytes that a read transfers, at most, as base64.
 const TRANSFER_BYTES: u64 = 4 * (MAX_ENTRY_BYTES as u64);
+/// The bytes whose time is allowed for the length of one history: 2 ms.
+const BYTES_PER_LENGTH: u64 = 2_000;
 /// The number of entries that are asked for at once.
 const AT_ONCE: usize = 32;
 /// The pause before something is asked again.
@@ -141,8 +143,8 @@ impl Histories for Nats {
     }
 
     fn lengths(&self, keys: &[HistoryKey]) -> Result<Vec<u64>, SharedError> {
-        let keys = keys.to_vec();
-        self.run_again(&self.histories, TRANSFER_BYTES, move |session| async move {
+        let (keys, bytes) = (keys.to_vec(), TRANSFER_BYTES + BYTES_PER_LENGTH * keys.len() as u64);
+        self.run_again(&self.histories, bytes, move |session| async move {
             pipelined(keys, AT_ONCE, |key| {
                 let session = Arc::clone(&session);
                 async move { length(&session, &key).await }
@@ -196,9 +198,9 @@ async fn read_entries(
         if is_end || bytes >= READ_BYTES {
             break;
         }
-        // As many as fit, if they are as large as those before.
+        // As many as fit, if they are as large as those before, which the next ones need not be.
         let average = (bytes / entries.len().max(1)).max(1);
-        count = ((READ_BYTES - bytes) / average).clamp(1, AT_ONCE);
+        count = ((READ_BYTES - bytes) / average).clamp(1, AT_ONCE.min(2 * count));
     }
     entries.truncate(limit);
     Ok(entries)

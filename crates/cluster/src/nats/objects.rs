@@ -68,7 +68,8 @@ impl Blobs for Nats {
                 pipelined(1..count, AT_ONCE, |number| {
                     let session = Arc::clone(&session);
                     async move {
-                        part(&session, hash, number).await?.ok_or_else(|| Failure::Unusable(incomplete(hash)))
+                        let found = part(&session, hash, number).await?.filter(|part| part.len() <= PART_BYTES);
+                        found.ok_or_else(|| Failure::Unusable(incomplete(hash)))
                     }
                 })
                 .await

@@ -323,7 +323,7 @@ impl HttpService for BoundedHttp {
             let body = String::from_utf8_lossy(&body);
             let code = element(&body, "Code");
             let text = match (code, element(&body, "Message")) {
-                (Some(code), Some(text)) => format!("{text} ({code})"),
+                (Some(code), Some(text)) => format!("{} ({code})", unescape(text)),
                 (Some(code), None) => code.to_owned(),
                 (None, _) => format!("HTTP {}", parts.status),
             };
@@ -391,4 +391,10 @@ fn element<'a>(body: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = body.split_once(&format!("<{name}>"))?;
     let (text, _) = rest.split_once(&format!("</{name}>"))?;
     Some(text.trim()).filter(|text| !text.is_empty())
+}
+
+/// Replaces the entities that XML predefines, and the apostrophe as a number.
+fn unescape(text: &str) -> String {
+    let entities = [("&#39;", "'"), ("&apos;", "'"), ("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
+    entities.iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
 }

@@ -94,18 +94,12 @@ pub(super) fn route<H: ServerHandler + Clone>(endpoint: Endpoint<H>) -> Router {
             // Calls arrive on a thread of the wire, and are answered where all others are.
             let answered = runtime.spawn(async move {
                 match answering.upgrade() {
-                    Some(endpoint) => endpoint.answer_handed_over(call).await,
-                    None => None,
+                    Some(endpoint) => endpoint.answer_handed_over(call).await.unwrap_or(HandOverOutcome::NotTaken),
+                    None => HandOverOutcome::NotTaken,
                 }
             });
-            Box::pin(async move {
-                match answered.await {
-                    Ok(Some(answer)) => HandOverOutcome::Answered(answer),
-                    Ok(None) => HandOverOutcome::NotTaken,
-                    // It was under way.
-                    Err(_) => HandOverOutcome::Lost,
-                }
-            })
+            // Without an answer, it was under way.
+            Box::pin(async move { answered.await.unwrap_or(HandOverOutcome::Lost) })
         }));
     }
     Router::new().route(PATH, any(serve::<H>)).with_state(endpoint)
@@ -250,7 +244,7 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
 impl<H: ServerHandler + Clone> Endpoint<H> {
     /// Answers a call that another server handed over, which has counted it against the rate of its principal; `None` if it cannot be
     /// taken. It did not run then.
-    async fn answer_handed_over(&self, call: HandedCall) -> Option<HandedAnswer> {
+    async fn answer_handed_over(&self, call: HandedCall) -> Option<HandOverOutcome> {
         let HandedCall { principal, headers, body } = call;
         if self.draining.is_cancelled() {
             return None;
@@ -278,14 +272,14 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
         let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (status, content_type) = (parts.status.as_u16(), content_type.to_owned());
         if !is_json(&parts.headers) && !is_stream(&parts.headers) {
-            // The protocol refused it before it ran, and refuses it where it came in, too.
-            return None;
+            // The protocol refused it before it ran, and refuses it where it came in, too; or it was interrupted.
+            return (!parts.status.is_client_error()).then_some(HandOverOutcome::Lost);
         }
         let body = match body.collect().await {
             Ok(body) => body.to_bytes(),
             Err(never) => match never {},
         };
-        Some(HandedAnswer { status, content_type, body })
+        Some(HandOverOutcome::Answered(HandedAnswer { status, content_type, body }))
     }
 }
 

@@ -7,7 +7,7 @@
 //! Invariant: a message is accepted only from a node: it is authenticated with the secret of the library, for one receiver and one time.
 //! A request is accepted once, so a message that is recorded and sent again runs nothing. Messages are not encrypted; TLS is.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,8 +29,10 @@ const TAG_BYTES: usize = 32;
 const MAX_AGE: Duration = Duration::from_secs(30);
 /// How long after a request its receiver may say that it did not take it. It is shorter than the time for which that one remembers requests.
 const MAX_REFUSAL_TIME: Duration = Duration::from_secs(10);
+/// How long a process that did not answer gets no calls.
+const AVOIDED_FOR: Duration = Duration::from_secs(30);
 /// The number of requests that are remembered, so that each is accepted once. With more in this time, further ones are lost.
-const MAX_REMEMBERED: usize = 100_000;
+const MAX_REMEMBERED: usize = 1_000_000;
 
 /// What the head of a request says.
 #[derive(Serialize, Deserialize)]
@@ -61,6 +63,8 @@ pub(super) struct NodeHandOver {
     /// What this process is called, once that is known.
     own: OnceLock<String>,
     placement: Mutex<Placement>,
+    /// Processes that did not answer, and since when.
+    avoided: Mutex<HashMap<String, Instant>>,
     accepted: Arc<Mutex<AcceptedCalls>>,
     /// What answers the calls of other nodes, until the identifier of this node is known.
     answer: Mutex<Option<AnswerHandedCall>>,
@@ -79,6 +83,7 @@ impl NodeHandOver {
             seal: CallSeal(blake3::derive_key(CONTEXT, secret)),
             own: OnceLock::new(),
             placement: Mutex::new(Placement::new(Instant::now())),
+            avoided: Mutex::default(),
             accepted: Arc::default(),
             answer: Mutex::default(),
         }
@@ -88,7 +93,11 @@ impl NodeHandOver {
     pub(super) fn set_nodes(&self, own: &str, nodes: impl IntoIterator<Item = String>) {
         // It stays the same.
         let _ = self.own.set(own.to_owned());
-        self.placement().set_nodes(nodes);
+        {
+            let mut avoided = self.avoided.lock().unwrap_or_else(PoisonError::into_inner);
+            avoided.retain(|_, since| since.elapsed() < AVOIDED_FOR);
+            self.placement().set_nodes(nodes.into_iter().filter(|node| !avoided.contains_key(node)));
+        }
         self.start_to_answer();
     }
 
@@ -126,6 +135,12 @@ impl NodeHandOver {
         );
     }
 
+    /// Sends no calls to a process for a while that did not answer one.
+    fn avoid(&self, server: &str) {
+        self.avoided.lock().unwrap_or_else(PoisonError::into_inner).insert(server.to_owned(), Instant::now());
+        self.placement().remove(server);
+    }
+
     fn placement(&self) -> MutexGuard<'_, Placement> {
         self.placement.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -148,7 +163,7 @@ impl HandOver for NodeHandOver {
                 return HandOverOutcome::NotTaken;
             }
             let sent = Instant::now();
-            match self.wire.request(&server, message).await {
+            let outcome = match self.wire.request(&server, message).await {
                 Ok(answer) => match self.seal.open_answer(&nonce, &answer) {
                     Some(Reply::Answered(answer)) => HandOverOutcome::Answered(answer),
                     Some(Reply::NotTaken) if sent.elapsed() <= MAX_REFUSAL_TIME => HandOverOutcome::NotTaken,
@@ -156,12 +171,15 @@ impl HandOver for NodeHandOver {
                     _ => HandOverOutcome::Lost,
                 },
                 Err(WireFailure::NotDelivered) => {
-                    // Until the nodes are looked at again, its calls go elsewhere.
-                    self.placement().remove(&server);
+                    self.avoid(&server);
                     HandOverOutcome::NotTaken
                 }
                 Err(WireFailure::Lost) => HandOverOutcome::Lost,
+            };
+            if outcome == HandOverOutcome::Lost {
+                self.avoid(&server);
             }
+            outcome
         })
     }
 
@@ -268,8 +286,8 @@ fn draw_nonce() -> String {
 /// The requests that were accepted lately.
 #[derive(Default)]
 struct AcceptedCalls {
-    nonces: HashSet<String>,
-    order: VecDeque<(Instant, String)>,
+    nonces: HashSet<u128>,
+    order: VecDeque<(Instant, u128)>,
 }
 
 impl AcceptedCalls {
@@ -279,6 +297,8 @@ impl AcceptedCalls {
     }
 
     fn accept_at(&mut self, nonce: &str, is_current: bool, now: Instant) -> Acceptance {
+        // A node draws 128 bits.
+        let Ok(nonce) = u128::from_str_radix(nonce, 16) else { return Acceptance::Repeated };
         // A request is current for this time before and after it was made.
         while let Some((at, _)) = self.order.front()
             && now.saturating_duration_since(*at) > 2 * MAX_AGE
@@ -288,11 +308,11 @@ impl AcceptedCalls {
             }
         }
         // With too many to remember, nothing is said that would let a call run elsewhere.
-        if self.nonces.len() >= MAX_REMEMBERED || !self.nonces.insert(nonce.to_owned()) {
+        if self.nonces.len() >= MAX_REMEMBERED || !self.nonces.insert(nonce) {
             return Acceptance::Repeated;
         }
         // A request that is refused is remembered, too: it may be sent again when it is current.
-        self.order.push_back((now, nonce.to_owned()));
+        self.order.push_back((now, nonce));
         if is_current { Acceptance::New } else { Acceptance::Refused }
     }
 }
@@ -339,11 +359,11 @@ mod tests {
         assert_eq!(accepted.accept_at(&nonce, true, now + MAX_AGE), Acceptance::Repeated);
         // One that became old meanwhile may have run.
         assert_eq!(accepted.accept_at(&nonce, false, now + MAX_AGE), Acceptance::Repeated);
-        assert_eq!(accepted.accept_at("old", false, now), Acceptance::Refused);
-        assert_eq!(accepted.accept_at("other", true, now + 3 * MAX_AGE), Acceptance::New);
+        assert_eq!(accepted.accept_at("01d", false, now), Acceptance::Refused);
+        assert_eq!(accepted.accept_at("07", true, now + 3 * MAX_AGE), Acceptance::New);
         // One that was too early is refused also when its time comes: it ran elsewhere meanwhile.
-        assert_eq!(accepted.accept_at("early", false, now + 3 * MAX_AGE), Acceptance::Refused);
-        assert_eq!(accepted.accept_at("early", true, now + 3 * MAX_AGE), Acceptance::Repeated);
+        assert_eq!(accepted.accept_at("ea", false, now + 3 * MAX_AGE), Acceptance::Refused);
+        assert_eq!(accepted.accept_at("ea", true, now + 3 * MAX_AGE), Acceptance::Repeated);
         assert_eq!(accepted.nonces.len(), 2);
     }
 
