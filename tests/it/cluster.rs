@@ -1,10 +1,10 @@
 //! Many nodes, one library: the engines alone, and nodes that share them.
 //!
-//! Reading order: [`postgres_server`] starts a server, [`node`] the nodes, and [`client`] is their client; the other modules are the
-//! tests.
+//! Reading order: [`postgres_server`], [`nats_server`] and [`s3_server`] start servers, [`node`] the nodes, and [`client`] is their
+//! client; the other modules are the tests.
 //!
-//! Invariant: the server and the nodes are real processes, and none of them outlives its test. Where the machine has no PostgreSQL,
-//! the tests say so and pass, unless `TOOLCELL_TEST_POSTGRES` names the folder of its programs.
+//! Invariant: the servers and the nodes are real processes, and none of them outlives its test. Where the machine has no such server, the
+//! tests say so and pass, unless `TOOLCELL_TEST_POSTGRES`, `TOOLCELL_TEST_NATS` or `TOOLCELL_TEST_WEED` names it.
 
 #![expect(clippy::disallowed_types, reason = "the servers of these tests listen and log")]
 

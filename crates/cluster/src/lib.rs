@@ -15,6 +15,7 @@ mod nats;
 mod object_place;
 mod postgres;
 mod s3;
+mod tls;
 
 pub use connect::connect;
 pub use nats::{Nats, NatsCredentials, NatsError, NatsWire};

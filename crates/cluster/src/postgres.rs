@@ -39,6 +39,7 @@ use toolcell_i18n::{Message, message};
 
 use self::connection::{CONNECT_LIMIT, Connection, Failure, ServerState, tls_connector};
 use self::notifications::Notifications;
+use crate::tls::is_loopback;
 
 /// How long an answer of the server is waited for by default.
 pub const ANSWER_LIMIT: Duration = Duration::from_millis(700);
@@ -404,9 +405,7 @@ fn parse_url(url: &str, password: Option<&[u8]>) -> Result<Config, PostgresError
     }
     let is_near = |host: &Host| match host {
         Host::Unix(_) => true,
-        Host::Tcp(name) => {
-            name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-        }
+        Host::Tcp(name) => is_loopback(name),
     };
     let are_near =
         config.get_hosts().iter().all(is_near) && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback);

@@ -3,17 +3,16 @@
 //! Invariant: a password is sent to a server on this machine, or over TLS, unless the URL says `tls=disable`. No error text has one.
 
 use std::fmt;
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
 use tokio::sync::watch;
 use toolcell_i18n::{Message, message};
 
 use super::NatsError;
 use super::failure::{ServerFailure, describe, short};
+use crate::tls::{client_config, is_loopback, is_untrusted};
 
 /// The port of a server whose URL has none.
 const PORT: u16 = 4222;
@@ -107,7 +106,7 @@ impl NatsServers {
                 "" => invalid(message!("it names no host")),
                 _ => invalid(message!("its hosts are not of the form HOST:PORT")),
             })?;
-            are_near &= is_near(address.host());
+            are_near &= is_loopback(address.host());
             addresses.push(address);
         }
         // A server on this machine often has a certificate that is not signed.
@@ -124,12 +123,7 @@ impl NatsServers {
 
     /// Sets the root certificates, by which the certificates of servers are checked.
     pub(crate) fn with_tls(self) -> Result<Self, String> {
-        let mut roots = RootCertStore::empty();
-        // A machine without certificates can still reach a server on itself.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = builder.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth();
+        let config = client_config()?;
         Ok(Self { tls: Some(config), ..self })
     }
 
@@ -187,24 +181,6 @@ impl From<ConnectError> for ServerFailure {
                 || is_untrusted(&error);
         Self { reason: Message::verbatim(describe(&error)), is_final }
     }
-}
-
-/// Whether the certificate of the server was refused, or the server does not speak TLS as this client does.
-fn is_untrusted(error: &ConnectError) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let within = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let within = within.and_then(|within| within.downcast_ref::<rustls::Error>());
-        if cause.is::<rustls::Error>() || within.is_some() {
-            return true;
-        }
-        source = cause.source();
-    }
-    false
-}
-
-fn is_near(host: &str) -> bool {
-    host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 /// Reads `HOST`, `HOST:PORT` or `[IPV6]:PORT`.

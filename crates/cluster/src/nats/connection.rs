@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_nats::RequestErrorKind;
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::stream::{RawMessageError, RawMessageErrorKind};
@@ -24,6 +23,7 @@ use toolcell_i18n::{Message, message};
 use super::address::{Health, NatsServers};
 use super::failure::{Failure, ServerFailure, describe, jetstream_error, no_answer, no_leader, short};
 use super::streams::{StreamKind, Streams};
+use crate::tls::causes;
 
 /// The pause before a connection is tried again. It doubles with each failure, up to the second one.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(1));
@@ -387,7 +387,7 @@ fn read_failure(stream: StreamKind, error: &RawMessageError) -> Failure {
             Failure::Unusable(stream.is_gone())
         }
         RawMessageErrorKind::JetStream(error) => Failure::Refused(Message::verbatim(short(&error))),
-        _ if request_error_kind(error) == Some(RequestErrorKind::NoResponders) => Failure::Refused(no_leader()),
+        _ if has_no_responders(error) => Failure::Refused(no_leader()),
         _ => Failure::Lost(Message::verbatim(describe(error))),
     }
 }
@@ -396,17 +396,8 @@ fn not_sent(error: &dyn Error) -> Failure {
     Failure::NotSent(Message::verbatim(describe(error)))
 }
 
-fn request_error_kind(error: &(dyn Error + 'static)) -> Option<RequestErrorKind> {
-    let mut source = Some(error);
-    while let Some(cause) = source {
-        if let Some(found) = cause.downcast_ref::<jetstream::context::RequestError>() {
-            return Some(match found.kind() {
-                jetstream::context::RequestErrorKind::NoResponders => RequestErrorKind::NoResponders,
-                jetstream::context::RequestErrorKind::TimedOut => RequestErrorKind::TimedOut,
-                _ => RequestErrorKind::Other,
-            });
-        }
-        source = cause.source();
-    }
-    None
+/// Whether no server listens to the subject of a request.
+fn has_no_responders(error: &(dyn Error + 'static)) -> bool {
+    let mut requests = causes(error).filter_map(<dyn Error>::downcast_ref::<jetstream::context::RequestError>);
+    requests.next().is_some_and(|request| request.kind() == jetstream::context::RequestErrorKind::NoResponders)
 }

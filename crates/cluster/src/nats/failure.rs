@@ -9,6 +9,8 @@ use async_nats::jetstream;
 use toolcell::store::SharedError;
 use toolcell_i18n::{Message, message};
 
+use crate::tls::causes;
+
 /// The maximum length of a text of the server that is passed on, in characters.
 const MAX_TEXT_CHARS: usize = 200;
 
@@ -64,14 +66,7 @@ impl Failure {
 
 /// The error of a server that an error of the library is about.
 pub(crate) fn jetstream_error<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e jetstream::Error> {
-    let mut source = Some(error);
-    while let Some(cause) = source {
-        if let Some(found) = cause.downcast_ref() {
-            return Some(found);
-        }
-        source = cause.source();
-    }
-    None
+    causes(error).find_map(<dyn Error>::downcast_ref)
 }
 
 /// What an error of the client says, with what the server says. Models read it, and the server may say anything.

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -16,6 +15,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use toolcell_i18n::{Message, message};
+
+use crate::tls::{client_config, is_untrusted};
 
 /// The format of the tables.
 const FORMAT: i32 = 1;
@@ -310,20 +311,6 @@ fn was_refused(error: &Error) -> bool {
         .is_some_and(|error| error.parsed_severity() == Some(Severity::Error) && !ends_session(error.code().code()))
 }
 
-/// Whether the certificate of the server was refused, or the server does not speak TLS as this client does.
-fn is_untrusted(error: &Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let within = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let within = within.and_then(|within| within.downcast_ref::<rustls::Error>());
-        if cause.is::<rustls::Error>() || within.is_some() {
-            return true;
-        }
-        source = cause.source();
-    }
-    false
-}
-
 /// What an error of the client says, with what the server says. Models read it, and the server may say anything.
 pub(crate) fn describe(error: &Error) -> String {
     let text = match error.as_db_error() {
@@ -342,11 +329,5 @@ fn no_answer(limit: Duration) -> Message {
 
 /// What makes connections over TLS.
 pub(crate) fn tls_connector() -> Result<MakeRustlsConnect, String> {
-    let mut roots = RootCertStore::empty();
-    // A machine without certificates can still reach a server on itself.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = builder.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
+    client_config().map(MakeRustlsConnect::new)
 }

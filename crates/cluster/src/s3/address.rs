@@ -7,6 +7,7 @@ use reqwest::Url;
 use toolcell_i18n::{Message, message};
 
 use super::S3Error;
+use crate::tls::is_loopback;
 
 /// The bounds of the length of a bucket's name.
 const BUCKET_LENGTHS: std::ops::RangeInclusive<usize> = 3..=63;
@@ -288,9 +289,7 @@ fn is_host_label(bucket: &str) -> bool {
 }
 
 fn is_on_loopback(endpoint: &Url) -> bool {
-    let Some(host) = endpoint.host_str() else { return false };
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || address.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    endpoint.host_str().is_some_and(is_loopback)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::iter::successors;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,12 +19,13 @@ use object_store::{
     BackoffConfig, ClientConfigKey, ClientOptions, GetOptions, GetResult, ObjectStore as _, ObjectStoreExt as _,
     PutPayload, RetryConfig,
 };
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
 use tokio::time::{sleep, timeout};
 use toolcell_i18n::{Message, message};
 
 use super::address::Address;
 use super::{MAX_OBJECT_BYTES, time_for};
+use crate::tls::{causes, client_config, is_untrusted};
 
 /// The pause before the store is tried again. It doubles with each failure, up to the second one.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
@@ -74,7 +74,7 @@ impl Bucket {
 
     /// Makes a client. The store is not asked yet.
     pub(super) fn new(address: Address, answer_limit: Duration) -> Result<Self, String> {
-        let tls = tls_config()?;
+        let tls = client_config()?;
         let client = new_client(&address, &tls, answer_limit)?;
         Ok(Self { address, tls, answer_limit, client: Mutex::new(client), failure: Mutex::default() })
     }
@@ -355,30 +355,6 @@ fn new_client(address: &Address, tls: &ClientConfig, answer_limit: Duration) -> 
         .with_retry(RetryConfig { backoff, max_retries: RETRIES, retry_timeout: answer_limit })
         .build()
         .map_err(|error| innermost(&error))
-}
-
-/// The roots of the system, or those of the file that `SSL_CERT_FILE` names.
-fn tls_config() -> Result<ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    // A machine without certificates can still reach a store on itself.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    Ok(builder.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth())
-}
-
-/// Whether the certificate of the store was refused, or the store does not speak TLS as this client does.
-fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(<dyn Error>::is::<rustls::Error>)
-}
-
-/// An error, and its causes.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    successors(Some(error), |error| {
-        // What an error of input and output wraps is not its source.
-        let within = (**error).downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        within.map(|within| within as &(dyn Error + 'static)).or_else(|| (**error).source())
-    })
 }
 
 /// What the first cause of an error says. Those after it repeat the request.
