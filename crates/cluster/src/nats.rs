@@ -154,7 +154,7 @@ impl NatsWire {
 }
 
 impl Nats {
-    /// Connects to one of the servers of a URL, and creates the streams if there are none, with this number of replicas: 1, 3 or 5. Streams
+    /// Connects to one of the servers of a URL, and creates the streams that are missing, with this number of replicas: 1, 3 or 5. Streams
     /// that are there may have another number. Each answer is waited for as long as `answer_limit`, such as [`ANSWER_LIMIT`](crate::ANSWER_LIMIT). If no server
     /// can be reached, that is no error yet: it is tried again until one can. `credentials` are for a URL without. Only the servers of the
     /// URL are used, not those that they name.

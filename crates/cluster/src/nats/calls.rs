@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! toolcell.call.NODE   a message to a node; its reply subject takes the answer
-//! answer = 0 ‖ bytes, which go on in the next message (each second, also if there are none) | 1 ‖ bytes, the last
+//! answer = 0 ‖ bytes, to be continued in the next message (one each second, which may have no bytes) | 1 ‖ bytes, the last
 //! ```
 //!
 //! An answer may be larger than a message of the server, so it comes in parts, which the server keeps in order.

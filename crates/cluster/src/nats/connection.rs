@@ -146,7 +146,7 @@ impl Connection {
         }
     }
 
-    /// Makes a connection, and the streams if there are none yet. All streams have to answer: in a cluster, each has a leader of its own.
+    /// Makes a connection, and creates the streams that are missing. All streams have to answer: in a cluster, each has a leader of its own.
     async fn connect(&self, limit: Duration) -> Result<Arc<Session>, ServerFailure> {
         let mut complaint = None;
         let made = timeout(limit, async {
@@ -221,7 +221,7 @@ impl Session {
         }
     }
 
-    /// Stores a message. With `expected`, only if the last message of the subject has this sequence number; 0 means that there is none.
+    /// Stores a message. With `expected`, only if the last message of the subject has this sequence number; 0 means that the subject is empty.
     pub(crate) async fn store(
         &self,
         stream: StreamKind,
