@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 /// The policy file of the servers.
-const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/load_client/policy.toml");
+pub(crate) const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/load_client/policy.toml");
 
 /// Returns the command that serves a store, under a policy that allows thousands of tools. It
 /// ignores the caller's policy and settings.

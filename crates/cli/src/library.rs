@@ -14,6 +14,7 @@ use toolcell_error::ErrorCode;
 use toolcell_i18n::{Message, message, msgid};
 use toolcell_mcp::Principal;
 use toolcell_mcp::http::{RateLease, SharedRates};
+use toolcell_mcp::telemetry::{measure_blobs, measure_histories};
 
 use crate::environment;
 use crate::error::CliError;
@@ -115,6 +116,11 @@ impl NodeLibrary {
     ) -> Result<Self, CliError> {
         let secret = read_secret(secret)?;
         let engine = connect(urls).map_err(|error| CliError::coded(error.code, error.message, error.hint))?;
+        let engine = LibraryEngine {
+            histories: measure_histories(engine.histories),
+            blobs: measure_blobs(engine.blobs),
+            ..engine
+        };
         Ok(Self { engine, secret, seal: ReportSeal::new(&secret), offline_limit })
     }
 

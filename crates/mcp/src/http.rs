@@ -70,6 +70,7 @@ use crate::in_flight::{CallTracker, SHUTDOWN_LIMIT};
 use crate::runtime::THREADS_HINT;
 
 pub use self::hand_over::{AnswerHandedCall, HandOver, HandOverFuture, HandOverOutcome, HandedAnswer, HandedCall};
+pub(crate) use self::hand_over::{HAND_OVER_DURATION, HAND_OVERS, HandedOver};
 pub use self::health::HealthHooks;
 pub use self::operators::{Operators, SignInError};
 pub use self::pages::{HostPages, PAGES_PATH};

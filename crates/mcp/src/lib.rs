@@ -18,6 +18,7 @@ mod tenant;
 mod handler;
 mod host_methods;
 mod request_context;
+mod trace_context;
 
 mod elicitation;
 mod prompt;

@@ -8,6 +8,7 @@
 mod call_span;
 mod log;
 mod metrics;
+mod shared_library;
 
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::SpanExporter;
@@ -21,6 +22,7 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 
 pub(crate) use call_span::CallSpan;
 pub(crate) use metrics::Metrics;
+pub use shared_library::{measure_blobs, measure_histories};
 
 /// The default log filter. `rmcp` is off because it logs a disconnected client as an error.
 pub const DEFAULT_LOG_FILTER: &str = "warn,rmcp=off,toolcell=info,toolcell_mcp=info";

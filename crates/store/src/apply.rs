@@ -8,6 +8,7 @@ use toolcell_i18n::{Message, message};
 use toolcell_tool::{SpaceName, ToolId};
 
 use crate::approvals::{apply_decision, apply_taken, delete_decisions};
+use crate::audit_heads;
 use crate::catalog::commit::{apply_version, latest_version};
 use crate::catalog::deprecate::write_deprecation;
 use crate::catalog::status::{demote, write_status};
@@ -76,6 +77,9 @@ pub(crate) fn apply_change(db: &Db, transaction: &Connection, change: &Change) -
             names.iter().try_for_each(|folded| delete_name(transaction, folded))?;
             delete_expired(transaction, *suspended_before)?;
             kv::delete_expired(transaction, *now)?;
+        }
+        Change::AuditHead { node, previous, head, at } => {
+            audit_heads::apply(transaction, node, previous.as_deref(), head, *at)?;
         }
         Change::End { node, at } => write_end(transaction, node, *at)?,
     }

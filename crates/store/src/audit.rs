@@ -171,7 +171,21 @@ impl Audit {
     /// # Errors
     /// `disk-failed`: a file cannot be read, or is not a regular file.
     pub fn verify(&self, earlier: Option<&Head>) -> Result<AuditReport, Fault> {
-        verify::verify(&self.files, earlier, self.witness())
+        self.verify_published(earlier, None)
+    }
+
+    /// The same, and the head that this node has published last must be in the chain, too.
+    pub(crate) fn verify_published(
+        &self,
+        earlier: Option<&Head>,
+        published: Option<Head>,
+    ) -> Result<AuditReport, Fault> {
+        let claims = [
+            earlier.map(|head| (*head, ProblemKind::Rewritten)),
+            self.witness().map(|head| (head, ProblemKind::NotAsIndexed)),
+            published.map(|head| (head, ProblemKind::NotAsPublished)),
+        ];
+        verify::verify(&self.files, claims.into_iter().flatten())
     }
 
     /// The sequence number of some line in the log: every line appended from now on has a greater
@@ -180,9 +194,19 @@ impl Audit {
         self.known_seq.load(Ordering::Relaxed)
     }
 
+    /// The end of the log as its head file has it.
+    pub(crate) fn head(&self) -> Result<Option<Head>, Fault> {
+        Ok(if let HeadFile::Head(head) = self.files.head()? { Some(head) } else { None })
+    }
+
+    /// Whether the log leads from a line back to an earlier one: each line between them has the hash that the next one states.
+    pub(crate) fn leads_back(&self, from: Head, to: Head) -> Result<bool, Fault> {
+        verify::leads_back(&self.files, from, to)
+    }
+
     /// Reads the current end of the log.
     pub(crate) fn refresh_known_seq(&self) -> Result<(), Fault> {
-        if let HeadFile::Head(head) = self.files.head()? {
+        if let Some(head) = self.head()? {
             self.known_seq.store(head.seq(), Ordering::Relaxed);
         }
         Ok(())

@@ -44,12 +44,14 @@ mod suspended;
 mod trusted_definitions;
 
 mod apply;
+mod audit_heads;
 mod audited_change;
 mod changes;
 mod migration;
 mod store;
 
 pub use approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval, SINGLE_APPROVAL_LIFETIME};
+pub use audit_heads::{CutLog, PublishedHeads};
 pub use audited_change::AuditedChange;
 pub use bundle::{
     BUNDLE_LIMIT, Bundles, ExportError, HistoryScope, Import, ImportError, ImportReport, ImportedTool, PublicKey,

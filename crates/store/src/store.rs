@@ -11,7 +11,8 @@ use toolcell_tool::SpaceName;
 
 use crate::apply::apply_change;
 use crate::approvals::Approvals;
-use crate::audit::{Audit, AuditEvent};
+use crate::audit::{Audit, AuditEvent, AuditReport, Head};
+use crate::audit_heads::{self, PublishedHeads};
 use crate::audited_change::AuditedChange;
 use crate::bundle::Bundles;
 use crate::catalog::Catalog;
@@ -143,6 +144,33 @@ impl Store {
     /// Any [`Fault`].
     pub fn replication_status(&self) -> Result<Option<ReplicationStatus>, Fault> {
         self.db.replication_status()
+    }
+
+    /// Appends the head of this node's audit log to the history of its library, unless it was published before, and returns whether it
+    /// was appended. If the log was cut off or rewritten since, the entry says so, and all nodes note it. A store of its own has no one
+    /// to publish it to.
+    ///
+    /// # Errors
+    /// `shared-unreachable`, `shared-invalid`, or another [`Fault`].
+    pub fn publish_audit_head(&self, now: Timestamp) -> Result<bool, Fault> {
+        audit_heads::publish(&self.db, now)
+    }
+
+    /// The heads of audit logs that the nodes of the shared library published, as far as this store has followed.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn published_heads(&self, now: Timestamp) -> Result<PublishedHeads, Fault> {
+        audit_heads::read(&self.db, now)
+    }
+
+    /// Verifies the audit log as [`Audit::verify`] does. If the store is the copy of a shared library, the head that this node published
+    /// last has to be in the chain, too.
+    ///
+    /// # Errors
+    /// Those of [`Audit::verify`].
+    pub fn verify_audit(&self, earlier: Option<&Head>, now: Timestamp) -> Result<AuditReport, Fault> {
+        self.db.audit.verify_published(earlier, self.published_heads(now)?.own)
     }
 
     /// The tools, by name and by identifier.

@@ -37,7 +37,7 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxOptions};
 
 /// Sections that can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "memory",
     "calls",
     "jail",
@@ -52,6 +52,7 @@ const SECTIONS: [&str; 16] = [
     "flows",
     "mcp",
     "fair",
+    "nodes",
     "capabilities",
     "suite",
 ];
@@ -110,6 +111,9 @@ fn main() {
     }
     if wanted("fair") {
         mcp::measure_fairness(&mut table);
+    }
+    if wanted("nodes") {
+        mcp::measure_nodes(&mut table);
     }
     if wanted("capabilities") {
         capabilities::measure(&mut table);

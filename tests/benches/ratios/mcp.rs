@@ -3,6 +3,7 @@
 
 mod crowd;
 mod fair;
+mod nodes;
 mod start;
 mod trips;
 
@@ -30,6 +31,12 @@ pub(crate) fn measure(table: &mut Table) {
 pub(crate) fn measure_fairness(table: &mut Table) {
     let Some(place) = BenchFolder::new(table) else { return };
     fair::measure(table, &place);
+}
+
+/// Measures nodes of a shared library: `cargo bench --bench ratios -- nodes`.
+pub(crate) fn measure_nodes(table: &mut Table) {
+    let Some(place) = BenchFolder::new(table) else { return };
+    nodes::measure(table, &place);
 }
 
 /// The folder with the servers' stores.

@@ -23,7 +23,8 @@ impl Figure {
         Self::Time(duration.as_secs_f64())
     }
 
-    fn value(self) -> f64 {
+    /// Returns a time in seconds, and any other figure in its unit.
+    pub(crate) fn value(self) -> f64 {
         match self {
             Self::Time(value) | Self::Rate(value) | Self::Kib(value) | Self::Count(value) => value,
         }

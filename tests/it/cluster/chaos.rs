@@ -246,7 +246,7 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
         variables.push(("TOOLCELL_SHARED_BLOBS", objects.url()));
         variables.extend(S3Server::environment().map(|(name, value)| (name, value.to_owned())));
     }
-    let words = ["--offline-runs", "go-on", "--hand-over"];
+    let words = ["--offline-runs", "go-on", "--hand-over", "--audit-heads", "2"];
     let Some(library) = Library::start_behind_proxies(&policy, &words, &variables) else { return };
     let clients: Vec<Client<'_>> = (0..3 * CLIENTS).map(|worker| library.nodes[worker % 3].client("alice")).collect();
     assert_eq!(clients[0].create_counter(), Ok(1));
@@ -272,6 +272,7 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
     check_tools(&library, &clients[..3], &told);
     check_counted(&clients, &told);
     check_payments(&server, &told);
+    check_audit_heads(&library);
 }
 
 /// All nodes have the same tools, with the last of the versions that were acknowledged, or a later one; and each version has one line in
@@ -306,6 +307,14 @@ fn check_tools(library: &Library, clients: &[Client<'_>], told: &Told) {
         let count = lines.get(name).copied().unwrap_or_default();
         let range = numbers.len()..=numbers.len() + unknown.len();
         assert!(range.contains(&count), "{name}: {count} lines, not {range:?}");
+    }
+}
+
+/// The nodes told each other the heads of their audit logs all the time, and no log was cut.
+fn check_audit_heads(library: &Library) {
+    for node in &library.nodes {
+        let verified = node.detached("alice", &["audit", "verify", "--json"], "").json();
+        assert_eq!(verified["cutLogs"], json!([]), "{}", node.folder.display());
     }
 }
 

@@ -29,11 +29,18 @@ pub(super) struct Refused {
 pub(super) struct Client<'a> {
     node: &'a Node,
     token: String,
+    /// The trace that its calls belong to.
+    traceparent: Option<String>,
 }
 
 impl<'a> Client<'a> {
     pub(super) fn new(node: &'a Node, principal: &str) -> Self {
-        Self { node, token: BinaryFixture::token(principal) }
+        Self { node, token: BinaryFixture::token(principal), traceparent: None }
+    }
+
+    /// A client whose calls belong to a trace.
+    pub(super) fn traced(self, traceparent: &str) -> Self {
+        Self { traceparent: Some(traceparent.to_owned()), ..self }
     }
 
     /// Calls an operation, and returns its result.
@@ -108,11 +115,14 @@ impl<'a> Client<'a> {
 
     /// Sends a call, and returns its result as the protocol has it.
     fn exchange(&self, operation: &str, arguments: &Value) -> io::Result<Value> {
-        let meta = json!({
+        let mut meta = json!({
             "io.modelcontextprotocol/protocolVersion": VERSION,
             "io.modelcontextprotocol/clientInfo": { "name": "peer", "version": "1" },
             "io.modelcontextprotocol/clientCapabilities": {},
         });
+        if let Some(traceparent) = &self.traceparent {
+            meta["traceparent"] = traceparent.as_str().into();
+        }
         let params = json!({ "name": operation, "arguments": arguments, "_meta": meta });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
         let headers = format!(

@@ -1,13 +1,17 @@
 //! Decisions of a person hold on all nodes: approvals, and those about suspended runs.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolcell_host::GUEST_DIGEST;
 
 use super::client::Client;
-use super::node::{AUTO, Library, wait_until};
+use super::node::{AUTO, Library, Node, binary, wait_until};
 use super::note;
 use crate::fixtures::cli::CommandOutput;
 
@@ -99,8 +103,8 @@ fn an_approval_for_one_run_is_used_by_one_node() {
 
 /// Suspends a run on a node, and returns its identifier and the digest of the effect that it waits with.
 #[track_caller]
-fn suspend(library: &Library, node: usize) -> (String, String) {
-    let output = library.nodes[node].connected("alice", &["run", "count", "--suspend", "--json"]);
+fn suspend(node: &Node) -> (String, String) {
+    let output = node.connected("alice", &["run", "count", "--suspend", "--json"]);
     let suspended = output.json();
     assert_eq!(suspended["outcome"], "suspended", "{}{}", output.out, output.err);
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{suspended}")).to_owned();
@@ -117,7 +121,7 @@ fn a_suspended_run_is_resumed_on_any_node_and_once() {
     }
     for round in 1..=3 {
         let here = round % 3;
-        let (run, digest) = suspend(&library, here);
+        let (run, digest) = suspend(&library.nodes[here]);
         let there = [(here + 1) % 3, (here + 2) % 3].map(|index| &library.nodes[index]);
         for node in there {
             let listed = node.connected("alice", &["suspended", "--json"]).json();
@@ -153,7 +157,7 @@ fn a_run_that_was_not_resumed_for_want_of_the_database_can_be_resumed_later() {
     let Some(library) = Library::start(AUTO) else { return };
     let [on_a, ..] = library.clients("alice");
     assert_eq!(on_a.create_counter(), Ok(1));
-    let (run, digest) = suspend(&library, 0);
+    let (run, digest) = suspend(&library.nodes[0]);
     let resume =
         |node: usize| library.nodes[node].connected("alice", &["resume", &run, "--approve", &digest, "--json"]);
     library.postgres.stop();
@@ -176,4 +180,59 @@ fn a_run_that_was_not_resumed_for_want_of_the_database_can_be_resumed_later() {
     assert_eq!(resumed.unwrap().json()["value"], 1);
     assert_eq!(resume(0).status, 4);
     wait_until("the node counts again", || on_a.run("count", &json!({})) == Ok(2.into()));
+}
+
+/// Writes a binary with another guest: the same one under another digest, as its nodes and its suspended runs name it. Returns the digest.
+fn write_binary_with_another_guest(path: &Path) -> String {
+    let original = binary("toolcell-cluster");
+    let other: String = GUEST_DIGEST.chars().rev().collect();
+    let mut replace = Command::new("sed");
+    replace.env("LC_ALL", "C").args(["--binary", &format!("s/{GUEST_DIGEST}/{other}/g")]).arg(&original);
+    let replaced = replace.stdout(fs::File::create(path).unwrap()).status().unwrap();
+    assert!(replaced.success());
+    fs::set_permissions(path, fs::metadata(original).unwrap().permissions()).unwrap();
+    other
+}
+
+#[test]
+fn during_an_upgrade_of_the_guest_a_run_is_resumed_by_the_guest_that_suspended_it() {
+    let Some(library) = Library::start_with(AUTO, &["--drain", "0"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("toolcell-cluster");
+    let digest = write_binary_with_another_guest(&program);
+    let [on_old, ..] = library.clients("alice");
+    assert_eq!(on_old.create_counter(), Ok(1));
+    let old = &library.nodes[0];
+    let new = library.node_of("new", &program, &[]);
+    let on_new = new.client("alice");
+    wait_until("the new node has the tool", || on_new.run("count", &json!({})).is_ok());
+    let counted = on_old.run("count", &json!({})).unwrap().as_u64().unwrap();
+
+    // Each guest resumes its runs, and leaves those of the other one.
+    let (of_old, of_new) = (suspend(old), suspend(&new));
+    let status = old.cluster_status();
+    assert!(status.contains(&GUEST_DIGEST[..8]) && status.contains(&digest[..8]), "{status}");
+    let resume = |node: &Node, (run, digest): &(String, String)| {
+        let output = node.connected("alice", &["resume", run, "--approve", digest, "--json"]);
+        (output.status, output.json())
+    };
+    for (node, run) in [(&new, &of_old), (old, &of_new)] {
+        let (status, refused) = resume(node, run);
+        assert!(status != 0 && refused["error"]["code"] == "asleep-guest", "{refused}");
+        let listed = node.connected("alice", &["suspended", "--json"]).json();
+        assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2), "{listed}");
+    }
+    // The old nodes are replaced one by one; the last of them resumes what only it can.
+    library.nodes[1].kill();
+    library.nodes[2].kill();
+    let (status, resumed) = resume(old, &of_old);
+    assert_eq!((status, &resumed["value"]), (0, &json!(counted + 1)), "{resumed}");
+    old.kill();
+    // Its value has changed since it was suspended, so it writes another one, which has to be approved.
+    let (run, digest) = of_new;
+    let (_, again) = resume(&new, &(run.clone(), digest));
+    let digest = again["plan"][1]["digest"].as_str().unwrap_or_else(|| panic!("{again}")).to_owned();
+    let (status, resumed) = resume(&new, &(run, digest));
+    assert_eq!((status, &resumed["value"]), (0, &json!(counted + 2)), "{resumed}");
+    assert_eq!(on_new.run("count", &json!({})), Ok(json!(counted + 3)));
 }

@@ -3,6 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::json;
 use toolcell_error::ErrorCode;
 
@@ -12,6 +14,7 @@ use super::node::{AUTO, Node, returns, wait_until};
 use super::note;
 use super::postgres_server::{PostgresServer, ServerKind};
 use super::s3_server::{S3Server, StoreKind};
+use crate::fixtures::collector::start_collector;
 
 /// Starts nodes with further arguments and variables.
 fn start_nodes<const N: usize>(
@@ -192,6 +195,70 @@ fn a_call_runs_on_the_node_that_has_its_tool_in_memory() {
         client.run("count", &json!({})).unwrap();
     }
     nodes[at].start();
+}
+
+#[test]
+fn the_spans_of_a_call_on_two_nodes_are_one_trace() {
+    let (Some(postgres), Some(nats)) = (PostgresServer::start(ServerKind::Fast), NatsServer::start(NatsKind::Core))
+    else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (wire, (collector, exported)) = (nats.url(), start_collector());
+    let variables = [
+        ("TOOLCELL_SHARED_WIRE", wire.as_str()),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector),
+        ("OTEL_BSP_SCHEDULE_DELAY", "50"),
+    ];
+    let nodes: [Node; 2] = start_nodes(&folder, &postgres.url(), &["--hand-over"], &variables);
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let clients = [0, 1].map(|at| nodes[at].client("alice").traced(&format!("00-{trace}-b7ad6b716920333{at}-01")));
+    assert_eq!(clients[0].create("secret_name", &returns(1)), Ok(1));
+    wait_for_tool(&clients[1], "secret_name");
+    let mut spans: Vec<Span> = Vec::new();
+    let child_of = |spans: &[Span], parent: &Span, name: &str| {
+        spans.iter().find(|span| span.parent_span_id == parent.span_id && span.name == name).cloned()
+    };
+    // Calls of each node, so that those of one are handed over to the other once they know of each other.
+    wait_until("a call is handed over", || {
+        for client in &clients {
+            assert_eq!(client.run("secret_name", &json!({})), Ok(json!(1)));
+        }
+        thread::sleep(Duration::from_millis(100));
+        spans.extend(exported.try_iter().flat_map(|request| request.spans()));
+        let handed: Vec<&Span> = spans.iter().filter(|span| span.name == "hand over run_dynamic_tool").collect();
+        handed.iter().any(|hop| child_of(&spans, hop, "tools/call run_dynamic_tool").is_some())
+    });
+    assert!(spans.iter().all(|span| span.trace_id == hex(trace)), "{spans:?}");
+    // The client's span is the parent of the hop, whose child is the span of the other node.
+    let hop = spans.iter().find(|span| child_of(&spans, span, "tools/call run_dynamic_tool").is_some()).unwrap();
+    assert!([0, 1].iter().any(|at| hop.parent_span_id == hex(&format!("b7ad6b716920333{at}"))), "{hop:?}");
+    assert_eq!(hop.kind(), SpanKind::Client);
+    // What a call asked of the engines is below it.
+    let create = spans.iter().find(|span| span.name == "tools/call create_tool").unwrap();
+    for request in ["put", "append"] {
+        let child = child_of(&spans, create, request).unwrap_or_else(|| panic!("{request}: {spans:?}"));
+        assert_eq!(child.kind(), SpanKind::Client, "{request}");
+    }
+    let shown = format!("{spans:?}");
+    assert!(!shown.contains("secret_name") && !shown.contains("alice"), "{shown}");
+
+    let metrics = nodes.each_ref().map(Node::metrics).concat();
+    for line in [
+        r#"toolcell_hand_overs_total{outcome="answered"} "#,
+        "toolcell_hand_over_seconds_bucket{",
+        r#"toolcell_shared_requests_total{operation="append",outcome="ok"} "#,
+        r#"toolcell_shared_requests_total{operation="lengths",outcome="ok"} "#,
+        r#"toolcell_shared_request_seconds_bucket{operation="put","#,
+        "toolcell_shared_audit_logs_cut 0",
+    ] {
+        assert!(metrics.contains(line), "{line} is not in {metrics}");
+    }
+}
+
+/// The bytes of hexadecimal digits.
+fn hex(text: &str) -> Vec<u8> {
+    data_encoding::HEXLOWER.decode(text.as_bytes()).unwrap()
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The database loses, alters or reorders what it has: a node serves nothing of that, and says what is wrong.
 
+use std::fs;
+
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::node::{AUTO, Library, Node, returns, wait_until};
@@ -182,10 +185,52 @@ fn a_database_from_an_older_backup_is_noticed_by_the_nodes_that_are_ahead() {
     }
     for node in &library.nodes {
         node.kill();
-        std::fs::remove_dir_all(node.folder.join("store")).unwrap();
+        fs::remove_dir_all(node.folder.join("store")).unwrap();
         node.start();
         assert_eq!(node.client("alice").list().unwrap(), newcomer.list().unwrap());
     }
     assert_eq!(clients[0].create("together", &returns(1)), Ok(1));
     assert_eq!(newcomer.run("together", &json!({})), Ok(1.into()));
+}
+
+#[test]
+fn an_audit_log_that_was_cut_while_its_node_was_down_is_noticed_by_all_nodes() {
+    let Some(library) = Library::start_with(AUTO, &["--drain", "0", "--audit-heads", "1"]) else { return };
+    let clients = library.clients("alice");
+    assert_eq!(clients[0].create("one", &returns(1)), Ok(1));
+    for client in &clients {
+        wait_until("the tool", || client.run("one", &json!({})) == Ok(json!(1)));
+    }
+    // A node that ends tells the end of its log.
+    library.nodes[0].signal(Signal::SIGTERM);
+    library.nodes[0].wait();
+    let path = library.nodes[0].store("alice").join("logs/dynamic-tools-audit.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let (kept, cut) = whole.trim_end().rsplit_once('\n').unwrap();
+    assert!(cut.contains("run_dynamic_tool"), "{cut}");
+    fs::write(&path, format!("{kept}\n")).unwrap();
+    let seq = whole.lines().count();
+    let head = path.with_extension("head");
+    fs::write(head, format!("{:020} {}\n", seq - 1, blake3::hash(kept.lines().last().unwrap().as_bytes()).to_hex()))
+        .unwrap();
+    let verified = library.nodes[0].detached("alice", &["audit", "verify"], "");
+    let says = format!("entries {seq} to {seq} are missing");
+    assert!(verified.status == 6 && verified.out.contains(&says), "{} {}", verified.status, verified.out);
+
+    library.nodes[0].start();
+    assert_eq!(clients[0].run("one", &json!({})), Ok(json!(1)));
+    for node in &library.nodes {
+        wait_until("the log of one node was cut", || node.metrics().contains("toolcell_shared_audit_logs_cut 1\n"));
+        let says = "the audit log of a node was cut off or rewritten";
+        wait_until("the node logs it", || node.log().contains(says));
+        assert_eq!(node.log().matches(says).count(), 1, "{}", node.log());
+        let verified = node.detached("alice", &["audit", "verify", "--json"], "").json();
+        assert_eq!(verified["cutLogs"].as_array().map(Vec::len), Some(1), "{verified}");
+        let told = node.detached("alice", &["audit", "verify"], "");
+        assert!(told.err.contains(&format!("did not lead back to its entry {seq} ")), "{}", told.err);
+    }
+    // The logs of the others are whole.
+    for node in &library.nodes[1..] {
+        assert!(!node.verified_audit_lines("alice").is_empty());
+    }
 }

@@ -5,7 +5,7 @@ mod record;
 use serde_json::{Value, json};
 use toolcell::escape_control_chars;
 use toolcell::store::audit::{AuditLine, AuditReport, Head};
-use toolcell::store::{Settings, Store};
+use toolcell::store::{CutLog, Settings, Store};
 use toolcell_i18n::{Lang, Message, message, tr};
 
 use crate::args::{AuditArgs, AuditCommand};
@@ -56,11 +56,24 @@ fn line_to_text(line: &AuditLine, lang: Lang) -> String {
 
 fn verify(store: &Store, kept: Option<&Head>, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let Context { ref mut streams, format, lang, .. } = *context;
-    let verdict = with_progress(tr!(lang, "verifying"), streams, || store.audit().verify(kept))?;
+    let now = toolcell::now();
+    let verdict = with_progress(tr!(lang, "verifying"), streams, || store.verify_audit(kept, now))?;
+    let cut = store.published_heads(now)?.cut;
     let clean = verdict.is_clean();
     if format.is_json() {
-        writeln!(streams.output, "{}", report_to_json(&verdict))?;
+        writeln!(streams.output, "{}", report_to_json(&verdict, &cut))?;
     } else {
+        for log in cut {
+            let CutLog { node, head, noticed_at } = log;
+            let text = message!(
+                "the audit log of node {node} was cut off or rewritten before {at}: it did not lead back to its entry {seq} (head {head})",
+                node,
+                at = noticed_at,
+                seq = head.seq(),
+                head
+            );
+            streams.print_warning(&text, lang)?;
+        }
         for problem in &verdict.problems {
             let text = tr!(lang, "problem: {problem}", problem);
             writeln!(streams.output, "{}", escape_control_chars(&text))?;
@@ -93,7 +106,7 @@ fn summary(verdict: &AuditReport) -> Message {
     )
 }
 
-fn report_to_json(verdict: &AuditReport) -> Value {
+fn report_to_json(verdict: &AuditReport, cut: &[CutLog]) -> Value {
     let problem = |problem: &toolcell::store::audit::ChainProblem| {
         json!({"file": problem.file, "line": problem.line, "seq": problem.seq, "code": problem.kind.code(),
             "message": problem.kind.to_string()})
@@ -102,5 +115,10 @@ fn report_to_json(verdict: &AuditReport) -> Value {
         "clean": verdict.is_clean(), "lines": verdict.lines, "files": verdict.files,
         "head": verdict.head.map(|head| head.to_string()),
         "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(), "more": verdict.omitted,
+        "cutLogs": cut.iter().map(cut_to_json).collect::<Vec<_>>(),
     })
+}
+
+fn cut_to_json(log: &CutLog) -> Value {
+    json!({"node": log.node, "head": log.head.to_string(), "noticedAt": log.noticed_at.to_string()})
 }

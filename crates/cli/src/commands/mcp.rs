@@ -3,6 +3,7 @@
 //! Invariant: while serving, only protocol messages go to standard output. A token is read from a
 //! private file or from the environment, never from an argument.
 
+mod audit_heads;
 pub(crate) mod config;
 mod hand_over;
 mod pages;
@@ -25,6 +26,7 @@ use toolcell_mcp::http::{
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
 
+use self::audit_heads::AuditHeads;
 use self::hand_over::NodeHandOver;
 use self::presence::Presence;
 use self::toolboxes::Toolboxes;
@@ -61,13 +63,22 @@ pub(crate) enum Calls {
     HandedOver,
 }
 
+/// The shared library that a node serves.
+pub(crate) struct ServedLibrary {
+    pub(crate) library: NodeLibrary,
+    pub(crate) calls: Calls,
+    /// How often the heads of the audit logs are published, if it was chosen.
+    pub(crate) head_period: Option<Duration>,
+}
+
 /// Serves. A node serves the shared library that is given.
 pub(crate) fn run(
     args: &McpServeArgs,
-    node: Option<(NodeLibrary, Calls)>,
+    node: Option<ServedLibrary>,
     context: &mut Context<'_>,
 ) -> Result<Exit, CliError> {
-    let (library, calls) = node.unzip();
+    let heads = AuditHeads::new(node.as_ref().and_then(|node| node.head_period));
+    let (library, calls) = node.map(|node| (node.library, node.calls)).unzip();
     set_handles_interrupts();
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let token = args.http.as_ref().map_or(Ok(None), |_| environment::token(TOKEN_VARIABLE))?;
@@ -104,7 +115,7 @@ pub(crate) fn run(
     let bound = Arc::new(OnceLock::new());
     let presence =
         setup.map(|setup| Presence::new(setup, Arc::clone(&bound), server.calls().clone(), hand_over.clone()));
-    let follower = presence.and_then(|presence| followed.follow_library(presence));
+    let follower = presence.and_then(|presence| followed.follow_library(presence, heads));
     let grace = Duration::from_secs(args.grace);
     match address {
         None => {

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use toolcell_i18n::{message, msgid};
 
+use super::mcp::{Calls, ServedLibrary};
 use crate::args::{MigrateCommand, NodeArgs, NodeCommand, SharedLibraryArgs};
 use crate::context::Context;
 use crate::error::CliError;
@@ -48,8 +49,9 @@ pub(crate) fn run(args: &NodeArgs, context: &mut Context<'_>) -> Result<Exit, Cl
             msgid!("give it: --wire nats://HOST:PORT; or omit --hand-over"),
         ));
     }
-    let calls = if args.hand_over { super::mcp::Calls::HandedOver } else { super::mcp::Calls::Here };
-    super::mcp::run(&args.serve, Some((library, calls)), context)
+    let calls = if args.hand_over { Calls::HandedOver } else { Calls::Here };
+    let head_period = args.audit_heads.map(Duration::from_secs);
+    super::mcp::run(&args.serve, Some(ServedLibrary { library, calls, head_period }), context)
 }
 
 fn open_library(

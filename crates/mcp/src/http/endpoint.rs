@@ -36,7 +36,7 @@ use tokio_util::task::TaskTracker;
 use super::authenticate::{Authenticator, PrincipalAccess};
 use super::body::{GuardedBody, RequestBodyReader, RequestGuard, gather_first_events};
 use super::connections::RequestConnection;
-use super::hand_over::{HandOver, HandOverOutcome, HandedAnswer, HandedCall, Placed, STATELESS_VERSION};
+use super::hand_over::{HandOver, HandOverOutcome, HandedAnswer, HandedCall, HandedOver, Placed, STATELESS_VERSION};
 use super::host_check::HostAllowlist;
 use super::pool::Pool;
 use super::problem::Refusal;
@@ -263,6 +263,7 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
         let admitted = access.admit().await?;
         parts.extensions.insert(principal.clone());
         parts.extensions.insert(TokenScope::Client);
+        parts.extensions.insert(HandedOver);
         parts.extensions.insert(admitted.holder().clone());
         let caller = Caller { principal, scope: TokenScope::Client, bytes: body.len() };
         let handled = CALLER.scope(caller, self.protocol.handle(Request::from_parts(parts, Full::new(body))));

@@ -3,6 +3,8 @@
 //! Invariant: a call runs once. It runs here unless the other server answers it; once it was sent, and the answer is lost, it is reported
 //! as a call whose effects are unknown.
 
+mod measure;
+
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
@@ -20,6 +22,8 @@ use toolcell_error::ErrorCode;
 use toolcell_i18n::{Lang, message, msgid};
 use toolcell_model_tools::CallFailure;
 
+use self::measure::HandOverSpan;
+pub(crate) use self::measure::{HAND_OVER_DURATION, HAND_OVERS};
 use super::tokens::TokenScope;
 use crate::principal::Principal;
 use crate::tool_result::error_result;
@@ -84,6 +88,10 @@ pub trait HandOver: Debug + Send + Sync {
     fn serve(&self, answer: AnswerHandedCall);
 }
 
+/// Marks a request that another server handed over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HandedOver;
+
 /// What is read of a request before it is handed over.
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -105,10 +113,14 @@ struct EnvelopeParams {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
 struct EnvelopeMeta {
-    #[serde(default)]
+    #[serde(rename = "progressToken", default)]
     progress_token: Option<IgnoredAny>,
+    // What is no text does not name a trace, and is no reason to refuse the call.
+    #[serde(default)]
+    traceparent: Value,
+    #[serde(default)]
+    tracestate: Value,
 }
 
 #[derive(Deserialize)]
@@ -122,6 +134,7 @@ pub(super) struct Placed {
     call: HandedCall,
     /// The identifier of the request, as JSON.
     id: Value,
+    span: HandOverSpan,
 }
 
 impl Placed {
@@ -151,14 +164,20 @@ impl Placed {
             return None;
         }
         let server = hand_over.choose(principal, &arguments.tool_name)?;
-        let call =
-            HandedCall { principal: principal.clone(), headers: copy_headers(&head.headers), body: body.clone() };
-        Some(Self { server, call, id: serde_json::from_str(id.get()).ok()? })
+        let id = serde_json::from_str(id.get()).ok()?;
+        let span = HandOverSpan::start(|field| match field {
+            "traceparent" => meta.traceparent.as_str(),
+            "tracestate" => meta.tracestate.as_str(),
+            _ => None,
+        });
+        let headers = copy_headers(&head.headers).chain(span.headers()).collect();
+        let call = HandedCall { principal: principal.clone(), headers, body: body.clone() };
+        Some(Self { server, call, id, span })
     }
 
     /// Hands the request over; `None` if it runs here.
     pub(super) async fn answer(self, hand_over: &dyn HandOver) -> Option<HandedAnswer> {
-        match hand_over.hand_over(self.server, self.call).await {
+        match self.span.measure(hand_over.hand_over(self.server, self.call)).await {
             HandOverOutcome::Answered(answer) => Some(answer),
             HandOverOutcome::NotTaken => None,
             HandOverOutcome::Lost => Some(lost(&self.id)),
@@ -166,9 +185,9 @@ impl Placed {
     }
 }
 
-fn copy_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+fn copy_headers(headers: &HeaderMap) -> impl Iterator<Item = (String, String)> {
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    HEADERS.into_iter().filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
+    HEADERS.into_iter().filter_map(move |name| Some((name.to_owned(), value(name)?)))
 }
 
 /// The answer to a call that another server may have run.

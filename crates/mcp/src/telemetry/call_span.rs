@@ -3,21 +3,20 @@
 //! Invariant: a failed call is reported with its code, even if the protocol reports success: a tool
 //! failure is a result.
 
-use std::collections::HashMap;
 use std::time::Instant;
 
-use opentelemetry::propagation::TextMapPropagator as _;
-use opentelemetry_sdk::propagation::TraceContextPropagator;
+use axum::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use toolcell_model_tools::{ERROR_META_KEY, RUN_META_KEY};
 use tracing::field::Empty;
-use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use super::metrics::{DURATION, FUEL, REQUESTS};
+use crate::http::HandedOver;
 use crate::request_context::caller_claims;
+use crate::trace_context::{self, FIELDS as TRACE_FIELDS};
 
 /// The operation of calls of published tools.
 const OTHER: &str = "other";
@@ -73,14 +72,13 @@ impl CallSpan {
                     span.record(field, &claim[..claim.floor_char_boundary(MAX_CLAIM_BYTES)]);
                 }
             }
-            let carried = ["traceparent", "tracestate"]
-                .into_iter()
-                .filter_map(|key| Some((key.to_owned(), context.meta.get(key)?.as_str()?.to_owned())))
-                .collect::<HashMap<String, String>>();
-            if carried.contains_key("traceparent") {
-                // If tracing is off, there is no parent to set.
-                let _ = span.set_parent(TraceContextPropagator::new().extract(&carried));
-            }
+            // A node that hands a call over names its own span; the client's is in the request.
+            let head = context.extensions.get::<Parts>();
+            let handed = head.filter(|head| head.extensions.get::<HandedOver>().is_some());
+            trace_context::join(&span, |field| match handed {
+                Some(head) if head.headers.contains_key(TRACE_FIELDS[0]) => head.headers.get(field)?.to_str().ok(),
+                _ => context.meta.get(field)?.as_str(),
+            });
         }
         Self { span, operation, started: Instant::now() }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
+use crate::http::{HAND_OVER_DURATION, HAND_OVERS};
 use crate::in_flight::CallTracker;
 
 /// The buckets of durations, in seconds.
@@ -18,6 +19,8 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 pub(super) const REQUESTS: &str = "toolcell_requests_total";
 pub(super) const DURATION: &str = "toolcell_request_seconds";
 pub(super) const FUEL: &str = "toolcell_run_fuel_total";
+pub(super) const SHARED_REQUESTS: &str = "toolcell_shared_requests_total";
+pub(super) const SHARED_DURATION: &str = "toolcell_shared_request_seconds";
 const IN_FLIGHT: &str = "toolcell_requests_under_way";
 
 /// The metrics of this process.
@@ -29,7 +32,7 @@ impl Metrics {
     pub(crate) fn install() -> Option<Self> {
         static INSTALLED: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
         let installed = INSTALLED.get_or_init(|| {
-            let matcher = Matcher::Full(DURATION.to_owned());
+            let matcher = Matcher::Suffix("_seconds".to_owned());
             let recorder =
                 PrometheusBuilder::new().set_buckets_for_metric(matcher, &DURATION_BUCKETS_S).ok()?.build_recorder();
             let handle = recorder.handle();
@@ -40,6 +43,24 @@ impl Metrics {
             );
             metrics::describe_histogram!(DURATION, metrics::Unit::Seconds, "Duration of calls");
             metrics::describe_counter!(FUEL, "Fuel used by runs");
+            metrics::describe_counter!(
+                SHARED_REQUESTS,
+                "Requests to the engines of the shared library, by operation and outcome: ok, taken (another node was faster), missing, or the code of the failure"
+            );
+            metrics::describe_histogram!(
+                SHARED_DURATION,
+                metrics::Unit::Seconds,
+                "Duration of requests to the engines of the shared library"
+            );
+            metrics::describe_counter!(
+                HAND_OVERS,
+                "Calls that were handed over to another node, by outcome: answered, not-taken, or lost"
+            );
+            metrics::describe_histogram!(
+                HAND_OVER_DURATION,
+                metrics::Unit::Seconds,
+                "Time until another node answered a call"
+            );
             metrics::describe_gauge!(IN_FLIGHT, "Calls in progress");
             Some(handle)
         });

@@ -75,16 +75,14 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Starts a verification with the head file, a head that was saved earlier, and the head from
-    /// the index.
-    pub(super) fn new(kept: HeadFile, earlier: Option<Head>, indexed: Option<Head>) -> Self {
+    /// Starts a verification with the head file, and with heads that have to be in the chain, each with the problem to report if it is
+    /// not.
+    pub(super) fn new(kept: HeadFile, heads: impl Iterator<Item = (Head, ProblemKind)>) -> Self {
         let here = LinePosition { part: LogFile::Current, line: 0 };
         let start = SeenLine { place: here, head: Head::START, is_blamed: false, is_vouched: true };
-        let witness = |otherwise| move |head| Witness { head, mismatch_kind: otherwise, contradicted_by: None };
-        let file = if let HeadFile::Head(head) = kept { Some(head) } else { None };
-        let witnesses =
-            file.map(witness(ProblemKind::HeadWrong)).into_iter().chain(earlier.map(witness(ProblemKind::Rewritten)));
-        let witnesses = witnesses.chain(indexed.map(witness(ProblemKind::NotAsIndexed)));
+        let file = if let HeadFile::Head(head) = kept { Some((head, ProblemKind::HeadWrong)) } else { None };
+        let witnesses = file.into_iter().chain(heads);
+        let witnesses = witnesses.map(|(head, mismatch_kind)| Witness { head, mismatch_kind, contradicted_by: None });
         Self {
             position: here,
             previous_file: None,
@@ -328,7 +326,8 @@ impl Chain {
             match witness {
                 Witness {
                     contradicted_by: Some(seen),
-                    mismatch_kind: otherwise @ (ProblemKind::Rewritten | ProblemKind::NotAsIndexed),
+                    mismatch_kind:
+                        otherwise @ (ProblemKind::Rewritten | ProblemKind::NotAsIndexed | ProblemKind::NotAsPublished),
                     ..
                 } => {
                     self.report(seen.place, Some(seen.head.seq()), otherwise);

@@ -121,6 +121,8 @@ pub enum ProblemKind {
     Rewritten,
     /// The line does not match the index of the store: the log was rewritten.
     NotAsIndexed,
+    /// The line does not match the head that this node published to the other nodes: the log was rewritten.
+    NotAsPublished,
     /// The head file is missing or empty, so a loss of the last lines would not be noticed.
     HeadMissing,
     /// The head file does not match the log.
@@ -141,7 +143,7 @@ impl ProblemKind {
             Self::Broken => "broken",
             Self::Torn { .. } => "torn",
             Self::Unchained => "unchained",
-            Self::Rewritten | Self::NotAsIndexed => "rewritten",
+            Self::Rewritten | Self::NotAsIndexed | Self::NotAsPublished => "rewritten",
             Self::HeadMissing => "head-missing",
             Self::HeadWrong => "head-wrong",
         }
@@ -167,6 +169,7 @@ impl Localize for ProblemKind {
             Self::Unchained => message!("is not part of the hash chain"),
             Self::Rewritten => message!("does not match the given head"),
             Self::NotAsIndexed => message!("does not match the head in the index of the store"),
+            Self::NotAsPublished => message!("does not match the head that this node told the other nodes"),
             Self::HeadMissing => message!("the head file is missing"),
             Self::HeadWrong => message!("the head file does not match the log"),
         }

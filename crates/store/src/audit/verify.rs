@@ -5,14 +5,15 @@
 use super::chain::Chain;
 use super::files::{LogFile, LogFiles, fault};
 use super::head::Head;
-use super::reader::{Chunk, LineReader};
-use super::report::AuditReport;
+use super::line::{self, Link};
+use super::reader::{Chunk, LineReader, ReverseLineReader};
+use super::report::{AuditReport, ProblemKind};
 use crate::error::Fault;
 
-/// Verifies the whole log.
-pub(super) fn verify(files: &LogFiles, earlier: Option<&Head>, indexed: Option<Head>) -> Result<AuditReport, Fault> {
+/// Verifies the whole log. Each head has to be in the chain, and is with the problem to report otherwise.
+pub(super) fn verify(files: &LogFiles, heads: impl Iterator<Item = (Head, ProblemKind)>) -> Result<AuditReport, Fault> {
     let snapshot = files.snapshot()?;
-    let mut chain = Chain::new(snapshot.head, earlier.copied(), indexed);
+    let mut chain = Chain::new(snapshot.head, heads);
     for number in snapshot.numbers {
         // If another program removes a file meanwhile, its lines are reported as missing.
         if let Some((file, len)) = files.read(LogFile::Numbered(number))? {
@@ -23,6 +24,35 @@ pub(super) fn verify(files: &LogFiles, earlier: Option<&Head>, indexed: Option<H
         read(&mut chain, LogFile::Current, LineReader::new(file, len))?;
     }
     Ok(chain.finish())
+}
+
+/// Whether the log leads from one line back to another.
+pub(super) fn leads_back(files: &LogFiles, from: Head, to: Head) -> Result<bool, Fault> {
+    let snapshot = files.snapshot()?;
+    let mut wanted = from;
+    let numbered = snapshot.numbers.into_iter().rev().map(LogFile::Numbered);
+    let mut current = snapshot.current;
+    for part in std::iter::once(LogFile::Current).chain(numbered) {
+        let opened = if part == LogFile::Current { current.take() } else { files.read(part)? };
+        let Some((file, len)) = opened else { continue };
+        let mut lines = ReverseLineReader::new(file, len);
+        while let Some(chunk) = lines.next().map_err(fault(&part.name()))? {
+            // What was appended after the first line, or is no line, does not matter.
+            let Chunk::Line(bytes) = chunk else { continue };
+            let Link::Chained(seq, previous) = line::parse_link(bytes) else { continue };
+            if seq > wanted.seq() {
+                continue;
+            }
+            if Head::new(seq, blake3::hash(bytes)) != wanted {
+                return Ok(false);
+            }
+            if seq <= to.seq() {
+                return Ok(wanted == to);
+            }
+            wanted = Head::new(seq - 1, previous);
+        }
+    }
+    Ok(false)
 }
 
 fn read(chain: &mut Chain, part: LogFile, mut pieces: LineReader) -> Result<(), Fault> {

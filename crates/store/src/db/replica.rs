@@ -199,6 +199,11 @@ impl Node {
         Ok(entries)
     }
 
+    /// The identifier of this copy.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     fn view(&self) -> MutexGuard<'_, View> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -645,7 +650,8 @@ fn read_mark(transaction: &Connection, what: &str) -> rusqlite::Result<Option<(S
 /// Makes a copy a store of its own.
 pub(crate) fn detach(transaction: &Connection) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM replica", [])?;
-    transaction.execute("DELETE FROM mark WHERE what GLOB 'ended *'", []).map(drop)
+    let sql = "DELETE FROM mark WHERE what GLOB 'ended *' OR what GLOB 'head *' OR what GLOB 'cut *'";
+    transaction.execute(sql, []).map(drop)
 }
 
 /// Notes that a repair changed what a copy holds: it does not follow its library any more.
@@ -670,6 +676,11 @@ fn library_of(transaction: &Connection) -> Result<Option<String>, Fault> {
 /// Whether the index is the one of a copy of a shared library.
 pub(crate) fn is_replica(transaction: &Connection) -> rusqlite::Result<bool> {
     Ok(read_replica(transaction)?.is_some())
+}
+
+/// The identifier of the copy that a store is.
+pub(crate) fn node_of(transaction: &Connection) -> rusqlite::Result<Option<String>> {
+    Ok(read_replica(transaction)?.map(|row| row.node))
 }
 
 /// The row that makes a store a copy.

@@ -124,7 +124,8 @@ const COPIED_IF_INTACT: [(&str, &str); 7] = [
         "INSERT OR IGNORE INTO replica (one, library, node, secret, seen, count, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     ),
     (
-        "SELECT what, at FROM mark WHERE what = 'forgotten' OR what GLOB 'ended *' OR what GLOB 'moved *'",
+        "SELECT what, at FROM mark WHERE what = 'forgotten' OR what GLOB 'ended *' OR what GLOB 'moved *' \
+         OR what GLOB 'head *' OR what GLOB 'cut *'",
         "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)",
     ),
 ];
@@ -161,7 +162,8 @@ const SHARED_ROWS: [&str; 10] = [
     "SELECT json_array(space, key, value, version, until) FROM pair ORDER BY space, key",
     "SELECT json_array(server, tool, hex(digest)) FROM server_tool ORDER BY server, tool",
     "SELECT json_array(kind, name, source) FROM label ORDER BY kind, name, source",
-    "SELECT what || ' ' || at FROM mark WHERE what IN ('version', 'forgotten') OR what GLOB 'ended *' ORDER BY what",
+    "SELECT what || ' ' || at FROM mark WHERE what IN ('version', 'forgotten') OR what GLOB 'ended *' OR what GLOB 'head *' \
+     OR what GLOB 'cut *' ORDER BY what",
 ];
 
 /// Rebuilds the index and marks the index problems found so far as repaired.

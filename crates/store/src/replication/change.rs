@@ -42,6 +42,14 @@ pub(crate) enum Change {
     ClearLabel { holder: String },
     /// Names, suspended runs and values that are collected.
     Collect { names: Vec<String>, suspended_before: Timestamp, now: Timestamp },
+    /// The head of the audit log of a node, and the one before it, if the log leads back to that.
+    AuditHead {
+        node: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        previous: Option<String>,
+        head: String,
+        at: Timestamp,
+    },
     /// The end of the library: the copy `node` became a store of its own.
     End { node: String, at: Timestamp },
 }

@@ -158,16 +158,19 @@ pub(crate) fn start<T: Send + 'static, E: Send + 'static>(
     };
     let options = RunOptions { cancel: Some(cancel.clone()), partial: Some(Arc::new(partial)), ..options };
     let closing = CloseOnDrop(Arc::clone(&updates));
+    let span = tracing::Span::current();
     let run = spawn_blocking(move || {
         let _closing = closing;
-        run(&options)
+        span.in_scope(|| run(&options))
     });
     RunHandle { updates, cancel, run: Some(run) }
 }
 
 /// Runs a closure on a blocking thread of the current Tokio runtime.
 pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match spawn_blocking(work).await {
+    // What the work asks of others belongs to the trace of the caller.
+    let span = tracing::Span::current();
+    match spawn_blocking(move || span.in_scope(work)).await {
         Ok(value) => value,
         Err(error) => resume_unwind(error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string()))),
     }

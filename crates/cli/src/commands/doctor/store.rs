@@ -73,7 +73,7 @@ impl StoreFindings {
                 msgid!("read-only: nothing is recorded, and tools run only with `audit.required = false`")
             }
         });
-        let (audit, busy) = match store.audit().verify(None) {
+        let (audit, busy) = match store.verify_audit(None, toolcell::now()) {
             Ok(verdict) => (verdict.problems.iter().map(Localize::localize).collect(), None),
             Err(error @ Fault::Busy { .. }) => (Vec::new(), Some(error.localize())),
             Err(error) => (vec![error.localize()], None),

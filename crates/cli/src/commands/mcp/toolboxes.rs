@@ -14,6 +14,7 @@ use toolcell::{Toolbox, ToolboxConfig, ToolboxError};
 use toolcell_error::ErrorCode;
 use toolcell_mcp::Principal;
 
+use super::audit_heads::AuditHeads;
 use super::presence::{Following, Presence};
 use crate::library::NodeLibrary;
 
@@ -86,7 +87,7 @@ impl Toolboxes {
 
     /// Starts to apply what other nodes change, and to tell them of this one, until the returned value is dropped; `None` if this is no
     /// node.
-    pub(super) fn follow_library(self: &Arc<Self>, mut presence: Presence) -> Option<Follower> {
+    pub(super) fn follow_library(self: &Arc<Self>, mut presence: Presence, mut heads: AuditHeads) -> Option<Follower> {
         self.library.as_ref()?;
         let (toolboxes, is_ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
         let ended = Arc::clone(&is_ended);
@@ -100,7 +101,7 @@ impl Toolboxes {
                 let (mut changed, mut opened_now) = (HashSet::new(), HashSet::new());
                 let lengths = if checked.elapsed() < CHECK_PERIOD { ask_lengths(library, &stores) } else { None };
                 checked = if lengths.is_some() { checked } else { Instant::now() };
-                for (at, store) in stores.into_iter().enumerate() {
+                for (at, store) in stores.iter().copied().enumerate() {
                     let length = lengths.as_ref().and_then(|(lengths, asked)| Some((*lengths.get(at)?, *asked)));
                     let followed = follow(store, length);
                     if matches!(followed, Ok(1..)) {
@@ -123,6 +124,14 @@ impl Toolboxes {
                 if let Some(following) = toolboxes.following() {
                     presence.tell(&following, library);
                 }
+                for at in changed.union(&opened_now) {
+                    if let Some(store) = stores.get(*at)
+                        && let Some(key) = store.library()
+                    {
+                        heads.log_cut(&key, store);
+                    }
+                }
+                heads.publish_next(&stores);
                 for (at, toolbox) in opened.iter().enumerate() {
                     match (opened_now.contains(&at), changed.contains(&at)) {
                         (true, _) => ahead.add(toolbox, &[Order::LastUsed, Order::Updated]),
@@ -135,6 +144,8 @@ impl Toolboxes {
             if let (Some(library), Some(following)) = (&toolboxes.library, toolboxes.following()) {
                 presence.leave(&following.node, library);
             }
+            let opened = toolboxes.all();
+            heads.publish_last(&opened.iter().filter_map(|toolbox| toolbox.store()).collect::<Vec<_>>());
         });
         let thread = thread.inspect_err(|error| tracing::error!(%error, "changes of other nodes are seen late")).ok();
         Some(Follower { is_ended, thread })
@@ -159,6 +170,9 @@ impl Toolboxes {
             return String::new();
         }
         let opened = self.all();
+        let now = toolcell::now();
+        let cut = opened.iter().filter_map(|toolbox| toolbox.store()?.published_heads(now).ok());
+        let cut: usize = cut.map(|heads| heads.cut.len()).sum();
         let statuses = opened.iter().filter_map(|toolbox| toolbox.store()?.replication_status().ok()?);
         let statuses = statuses.filter(|status| !status.has_ended);
         let views: Vec<Option<Duration>> = statuses.map(|status| status.confirmed).collect();
@@ -172,7 +186,10 @@ impl Toolboxes {
              toolcell_shared_libraries{{state=\"behind\"}} {behind}\n\
              # HELP toolcell_shared_view_age_seconds Time since all changes of other nodes were known to be applied, of the library where that is longest ago\n\
              # TYPE toolcell_shared_view_age_seconds gauge\n\
-             toolcell_shared_view_age_seconds {oldest:.3}\n"
+             toolcell_shared_view_age_seconds {oldest:.3}\n\
+             # HELP toolcell_shared_audit_logs_cut Audit logs of nodes that were cut off or rewritten, as the nodes noticed\n\
+             # TYPE toolcell_shared_audit_logs_cut gauge\n\
+             toolcell_shared_audit_logs_cut {cut}\n"
         )
     }
 

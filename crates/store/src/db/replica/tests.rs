@@ -53,7 +53,7 @@ const SHARED_TABLES: [(&str, &str); 13] = [
     ("label", "SELECT kind, name, source FROM label ORDER BY kind, name, source"),
     (
         "position",
-        "SELECT what, at, NULL FROM mark WHERE what IN ('version', 'forgotten') \
+        "SELECT what, at, NULL FROM mark WHERE what IN ('version', 'forgotten') OR what GLOB 'head *' OR what GLOB 'cut *' \
          UNION ALL SELECT 'replica', count, last FROM replica ORDER BY 1",
     ),
 ];
