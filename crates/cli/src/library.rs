@@ -152,6 +152,11 @@ impl NodeLibrary {
         self.engine.wire.as_ref().map(|wire| (Arc::clone(wire), &self.secret))
     }
 
+    /// Whether the server of messages can be reached; `None` if there is none.
+    pub(crate) fn is_wire_connected(&self) -> Option<bool> {
+        self.engine.wire.as_ref().map(|wire| wire.is_connected())
+    }
+
     /// How long runs go on while the library cannot be reached; `None` means for ever.
     pub(crate) fn offline_limit(&self) -> Option<Duration> {
         self.offline_limit

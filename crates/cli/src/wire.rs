@@ -28,6 +28,9 @@ pub trait Wire: Send + Sync {
     /// Answers the messages to a node from now on, also after the connection was lost.
     fn serve(&self, node: &str, answer: AnswerMessage);
 
+    /// Whether there is a connection to the server of messages.
+    fn is_connected(&self) -> bool;
+
     /// The largest message, in bytes.
     fn message_limit(&self) -> usize;
 }

@@ -58,6 +58,9 @@ const MAX_INLINE_BYTES: usize = 64 << 10;
 const MAX_PROGRESS_TOKEN_BYTES: usize = 4 << 10;
 /// The most prompts that one request may lead to.
 const MAX_QUESTIONS: usize = 8;
+/// What a node knows of its shared library is told to be old if it is older than this, in `_meta` of results of runs.
+const OLD_VIEW: Duration = Duration::from_secs(5);
+const VIEW_META_KEY: &str = "toolcell/view";
 /// The key of the single prompt in an input-required result.
 const QUESTION_KEY: &str = "decision";
 
@@ -363,6 +366,10 @@ impl ToolCall {
             Err(full) => self.reject_unstarted(full.into(), Some(BuiltinTool::Run), name.as_deref()).await,
         };
         self.server.policy_redactor().redact_content(&mut result, lang);
+        if let Some(view) = self.tenant.toolbox.store().and_then(|store| store.old_view(OLD_VIEW)) {
+            let age = view.age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+            result.meta.get_or_insert_default().0.insert(VIEW_META_KEY.to_owned(), json!({ "ageMs": age }));
+        }
         result
     }
 

@@ -9,6 +9,9 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 /// The names of the fields.
 pub(crate) const FIELDS: [&str; 2] = ["traceparent", "tracestate"];
 
+/// The maximum length of a field that is passed on, in bytes.
+const MAX_FIELD_BYTES: usize = 512;
+
 /// Makes a span a part of the trace that the fields name, if they name one.
 pub(crate) fn join<'a>(span: &tracing::Span, field: impl Fn(&str) -> Option<&'a str>) {
     if span.is_disabled() {
@@ -27,7 +30,12 @@ pub(crate) fn fields_of(span: &tracing::Span) -> HashMap<String, String> {
     let mut fields = HashMap::new();
     if !span.is_disabled() {
         TraceContextPropagator::new().inject_context(&span.context(), &mut fields);
-        fields.retain(|_, value| !value.is_empty());
+        // A client chooses the content of the second one, which becomes a header.
+        let is_allowed = |value: &String| {
+            (1..=MAX_FIELD_BYTES).contains(&value.len())
+                && value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+        };
+        fields.retain(|_, value| is_allowed(value));
     }
     fields
 }

@@ -199,9 +199,14 @@ impl Audit {
         Ok(if let HeadFile::Head(head) = self.files.head()? { Some(head) } else { None })
     }
 
-    /// Whether the log leads from a line back to an earlier one: each line between them has the hash that the next one states.
-    pub(crate) fn leads_back(&self, from: Head, to: Head) -> Result<bool, Fault> {
-        verify::leads_back(&self.files, from, to)
+    /// Whether the log has the line of a head. Only the lines after it are read.
+    pub(crate) fn has_line(&self, head: Head) -> Result<bool, Fault> {
+        verify::has_line(&self.files, head)
+    }
+
+    /// The fault of a head file that was there, and is missing or damaged now.
+    pub(crate) fn lost_head() -> Fault {
+        files::fault(files::HEAD)(Reason::io(std::io::ErrorKind::InvalidData, message!("cannot be read")))
     }
 
     /// Reads the current end of the log.

@@ -1,17 +1,17 @@
 //! The heads of the nodes' audit logs, as entries of the history of their library.
 //!
-//! Each node appends the head of its log now and then. The history is out of reach of who can only write the directory of a node, so a log
-//! that is cut off or rewritten later contradicts what the other nodes hold, also if its own hash chain fits again (compare the signed
-//! heads of transparency logs, RFC 6962).
+//! Each node appends the head of its log now and then. The history is out of reach of a program that can only write the directory of a
+//! node. So a log that is cut off or rewritten later contradicts what the other nodes hold, also if its own hash chain fits again (compare
+//! the signed heads of transparency logs, RFC 6962). A log whose own chain does not fit is found by its verification.
 //!
-//! Invariant: the heads of a node form a chain. An entry names the head before it, but only if the log of the node still leads from the
-//! new head back to it, line by line. A node that applies an entry which does not name the head that it holds notes that the log was cut.
+//! Invariant: the heads of a node form a chain. An entry names the head before it, but only if the log of the node still has that line. A
+//! node that applies an entry which does not name the head that it holds notes that the log was cut.
 
 use jiff::{Timestamp, ToSpan as _};
 use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_i18n::{Message, message};
 
-use crate::audit::Head;
+use crate::audit::{Audit, Head};
 use crate::db::Db;
 use crate::db::replica::{Replica, node_of};
 use crate::db::sql::read_time;
@@ -21,8 +21,8 @@ use crate::error::Fault;
 use crate::replication::SharedError;
 use crate::replication::change::Change;
 
-/// The start of the names of marks: the last head of a node, and a head that a log did not lead back to. The rest of the name is the
-/// node, and the head.
+/// The start of the names of marks: the last head of a node, and the last head that a log did not have any more. The rest of the name is
+/// the node, and the head. There is one of each for a node.
 const HEAD: &str = "head ";
 const CUT: &str = "cut ";
 /// A node that published no head for so many days does not count any more.
@@ -39,7 +39,8 @@ pub struct PublishedHeads {
     pub cut: Vec<CutLog>,
 }
 
-/// An audit log that was cut off or rewritten: it did not lead back to a head that its node had published.
+/// An audit log that was cut off or rewritten: it did not have a line any more that its node had published. The directory of a node that
+/// was restored from a backup, or that two nodes have copies of, is the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutLog {
     /// The node.
@@ -79,12 +80,15 @@ pub(crate) fn read(db: &Db, now: Timestamp) -> Result<PublishedHeads, Fault> {
 pub(crate) fn publish(db: &Db, now: Timestamp) -> Result<bool, Fault> {
     let Replica::Node(node) = &db.replica else { return Ok(false) };
     let known = db.index.read(|transaction| read_head(transaction, node.id()))?;
-    if db.audit.head()?.is_none_or(|head| Some(head) == known) {
-        return Ok(false);
+    match db.audit.head()? {
+        None if known.is_some() => return Err(Audit::lost_head()),
+        None => return Ok(false),
+        head if head == known => return Ok(false),
+        Some(_) => {}
     }
     let Some(head) = db.audit.sync()? else { return Ok(false) };
     let previous = match known {
-        Some(known) if db.audit.leads_back(head, known)? => Some(known),
+        Some(known) if db.audit.has_line(known)? => Some(known),
         _ => None,
     };
     let change = || Change::AuditHead {
@@ -119,7 +123,7 @@ pub(crate) fn apply(
     add_head(transaction, node, previous.map(parse).transpose()?, parse(head)?, at)
 }
 
-/// Notes the head of a node in place of the last one, and if the log does not lead back to that one, that it was cut.
+/// Notes the head of a node in place of the last one, and if the log does not have that one any more, that it was cut.
 fn add_head(
     transaction: &Connection,
     node: &str,
@@ -127,15 +131,20 @@ fn add_head(
     head: Head,
     at: Timestamp,
 ) -> Result<(), Fault> {
-    let insert = "INSERT OR REPLACE INTO mark (what, at) VALUES (? || ? || ' ' || ?, ?)";
-    if let Some(known) = read_head(transaction, node)? {
-        if previous != Some(known) || head.seq() <= known.seq() {
-            transaction.execute(insert, (CUT, node, known.to_string(), at.as_millisecond()))?;
-        }
-        let delete = "DELETE FROM mark WHERE what = ? || ? || ' ' || ?";
-        transaction.execute(delete, (HEAD, node, known.to_string()))?;
+    if let Some(known) = read_head(transaction, node)?
+        && (previous != Some(known) || head.seq() <= known.seq())
+    {
+        write_mark(transaction, CUT, node, known, at)?;
     }
-    Ok(transaction.execute(insert, (HEAD, node, head.to_string(), at.as_millisecond())).map(drop)?)
+    Ok(write_mark(transaction, HEAD, node, head, at)?)
+}
+
+/// Writes a mark of a node in place of the one that there is.
+fn write_mark(transaction: &Connection, kind: &str, node: &str, head: Head, at: Timestamp) -> rusqlite::Result<()> {
+    let delete = "DELETE FROM mark WHERE what > ?1 || ?2 || ' ' AND what < ?1 || ?2 || '!'";
+    transaction.prepare_cached(delete)?.execute((kind, node))?;
+    let insert = "INSERT INTO mark (what, at) VALUES (? || ? || ' ' || ?, ?)";
+    transaction.prepare_cached(insert)?.execute((kind, node, head.to_string(), at.as_millisecond())).map(drop)
 }
 
 fn read_head(transaction: &Connection, node: &str) -> Result<Option<Head>, Fault> {
@@ -143,7 +152,7 @@ fn read_head(transaction: &Connection, node: &str) -> Result<Option<Head>, Fault
         "SELECT substr(what, length(?1 || ?2) + 2) FROM mark WHERE what > ?1 || ?2 || ' ' AND what < ?1 || ?2 || '!'";
     let mut statement = transaction.prepare_cached(sql)?;
     let found: Option<String> = statement.query_row([HEAD, node], |row| row.get(0)).optional()?;
-    // A mark that is damaged is as good as none: the next entry of the node notes another one.
+    // A mark that is damaged is replaced by the next entry of the node.
     Ok(found.and_then(|head| head.parse().ok()))
 }
 

@@ -65,7 +65,7 @@ pub use changes::{ChangeMarker, Changes};
 pub use credentials::{CredentialsLock, ServerCredentials};
 pub use db::Settings;
 pub use db::generation::Generation;
-pub use db::replica::ReplicationStatus;
+pub use db::replica::{OldView, ReplicationStatus};
 pub use directory::{OpenError, StoreAccess};
 pub use durability::Durability;
 pub use entry::Entry;

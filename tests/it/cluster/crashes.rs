@@ -1,17 +1,19 @@
 //! Nodes and the database are killed while tools are created: each create that was acknowledged is on all nodes, once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::NO_ANSWER;
-use super::node::{AUTO, Library, returns, wait_until};
+use super::node::{AUTO, Library, Node, PAYS, returns, wait_until};
 use super::postgres_server::END_CONNECTIONS;
 use super::{Ending, note};
 use crate::mcp::server::poll;
+use crate::operations::loopback::LoopbackServer;
 
 /// Lets clients of all nodes create tools while `disturb` does something, and returns the names that were acknowledged, and those of
 /// which it is not known.
@@ -151,4 +153,43 @@ fn all_nodes_that_are_killed_at_once_have_everything_again() {
         thread::sleep(Duration::from_millis(300));
     });
     check_tools(&library, &acknowledged, &unknown);
+}
+
+#[test]
+fn a_run_whose_node_is_killed_after_its_effect_is_interrupted_and_no_node_repeats_it() {
+    let (effects, is_answered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let server = LoopbackServer::with_handler({
+        let (effects, is_answered) = (Arc::clone(&effects), Arc::clone(&is_answered));
+        move |_| {
+            effects.fetch_add(1, Ordering::Relaxed);
+            // It answers once nothing listens any more.
+            poll(|| is_answered.load(Ordering::Relaxed).then_some(()));
+            ("200 OK", "{}".to_owned())
+        }
+    });
+    let policy = format!("{AUTO}{}", server.grant_for("pay", ""));
+    let Some(library) = Library::start(&policy) else { return };
+    let [on_a, on_b, on_c] = library.clients("alice");
+    assert_eq!(on_a.create_with("pay", PAYS, &json!({ "capabilities": ["net"] })), Ok(1));
+    let parameters = json!({ "url": server.url(""), "id": "once" });
+    let killed = thread::scope(|scope| {
+        let running = scope.spawn(|| on_a.run("pay", &parameters));
+        wait_until("the effect", || effects.load(Ordering::Relaxed) == 1);
+        library.nodes[0].kill();
+        is_answered.store(true, Ordering::Relaxed);
+        running.join().unwrap()
+    });
+    assert_eq!(killed.unwrap_err().code, NO_ANSWER);
+    library.nodes[0].start();
+    for client in [&on_a, &on_b, &on_c] {
+        client.names().unwrap();
+    }
+    let of_run = |node: &Node| -> Vec<Value> {
+        let lines = node.verified_audit_lines("alice").into_iter();
+        lines.filter(|line| line["action"] == "run_dynamic_tool").map(|line| line["error"].clone()).collect()
+    };
+    wait_until("the run has ended", || !of_run(&library.nodes[0]).is_empty());
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(library.nodes.iter().map(of_run).collect::<Vec<_>>(), [vec![json!("interrupted")], vec![], vec![]]);
+    assert_eq!(effects.load(Ordering::Relaxed), 1);
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use toolcell_error::ErrorCode;
 
 use super::client::{Client, NO_ANSWER};
-use super::nats_server::{NatsKind, NatsServer};
+use super::nats_server::{NatsKind, NatsServer, RawClient};
 use super::node::{AUTO, Node, returns, wait_until};
 use super::note;
 use super::postgres_server::{PostgresServer, ServerKind};
@@ -55,17 +55,28 @@ fn nodes_are_told_over_nats_and_have_their_objects_in_s3() {
     let connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'toolcell'";
     assert_eq!(postgres.query(connections), "4");
 
-    // Without the messages, nodes look by themselves.
+    // Without the messages, nodes look by themselves, and say so.
     nats.kill(0);
     assert_eq!(one.create("unheard", &returns(2)), Ok(1));
     note(&format!("without NATS, a change was seen after {:?}", wait_for_tool(&two, "unheard")));
+    let tells = |says: &str, gauge: u8| {
+        let gauge = format!("toolcell_shared_wire_connected {gauge}\n");
+        wait_until(says, || {
+            let (status, text) = nodes[0].readiness();
+            status == 200 && text.contains(says) && nodes[0].metrics().contains(&gauge)
+        });
+    };
+    tells("the server of messages cannot be reached", 0);
     nats.start_again(0);
+    tells("ready\n", 1);
 
     // Without the objects, runs go on, and what needs one is refused.
     store.stop();
     let refused = one.create("refused", &returns(3)).unwrap_err();
     assert_eq!(refused.code, "shared-unreachable", "{}", refused.text);
     assert_eq!(two.run("one", &json!({})), Ok(json!(1)));
+    let failed = r#"toolcell_shared_requests_total{operation="put",outcome="shared-unreachable"} "#;
+    assert!(nodes[0].metrics().contains(failed), "{}", nodes[0].metrics());
     store.go_on();
     wait_until("the object store is used again", || one.create("later", &returns(4)).is_ok());
     wait_for_tool(&two, "later");
@@ -269,8 +280,35 @@ fn a_message_that_no_node_sent_runs_nothing() {
     };
     let folder = tempfile::tempdir().unwrap();
     let wire = nats.url();
-    let [node]: [Node; 1] = start_nodes(&folder, &postgres.url(), &["--hand-over"], &[("TOOLCELL_SHARED_WIRE", &wire)]);
-    assert_eq!(node.client("alice").create_counter(), Ok(1));
+    let nodes: [Node; 2] = start_nodes(&folder, &postgres.url(), &["--hand-over"], &[("TOOLCELL_SHARED_WIRE", &wire)]);
+    let clients = [0, 1].map(|at| nodes[at].client("alice"));
+    assert_eq!(clients[0].create_counter(), Ok(1));
+    // What the nodes send each other, as a client of the server sees it.
+    let mut tap = RawClient::connect(&nats);
+    tap.send("SUB toolcell.call.> 1\r\n");
+    let (mut count, mut sent) = (0, Vec::new());
+    wait_until("a call is handed over", || {
+        for client in &clients {
+            count = client.run("count", &json!({})).unwrap().as_u64().unwrap();
+        }
+        sent.extend(tap.messages());
+        !sent.is_empty()
+    });
+    let (subject, message) = sent[0].clone();
+    let forged = |at: usize| {
+        let mut forged = message.clone();
+        forged[at] ^= 1;
+        forged
+    };
+    let head = message.len() / 2;
+    let altered =
+        [forged(0), forged(33), forged(head), forged(message.len() - 1), message[..head].to_vec(), Vec::new()];
+    // The message itself, sent again, is not new.
+    for replayed in altered.into_iter().chain([message.clone(), message.clone()]) {
+        tap.publish(&subject, &replayed);
+    }
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(clients[1].run("count", &json!({})), Ok(json!(count + 1)));
     let refused = Node::new(&folder.path().join("wireless"), AUTO, &postgres.url(), &["--hand-over"]);
     assert_eq!(refused.try_start(), Err(Some(2)));
     assert!(refused.log().contains("--wire"), "{}", refused.log());

@@ -3,11 +3,13 @@
 //! Invariant: all processes of the servers are gone before their folder is.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -282,5 +284,47 @@ fn free_port() -> u16 {
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
             return port;
         }
+    }
+}
+
+/// A client of a server that says no more than it is told to.
+pub(super) struct RawClient {
+    stream: BufReader<TcpStream>,
+}
+
+impl RawClient {
+    pub(super) fn connect(server: &NatsServer) -> Self {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(0))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let mut client = Self { stream: BufReader::new(stream) };
+        client.send("CONNECT {\"verbose\":false,\"pedantic\":false}\r\n");
+        client
+    }
+
+    pub(super) fn send(&mut self, command: &str) {
+        self.stream.get_mut().write_all(command.as_bytes()).unwrap();
+    }
+
+    pub(super) fn publish(&mut self, subject: &str, payload: &[u8]) {
+        let head = format!("PUB {subject} {}\r\n", payload.len());
+        self.stream.get_mut().write_all(&[head.as_bytes(), payload, b"\r\n"].concat()).unwrap();
+    }
+
+    /// The messages that have arrived: their subjects, and what they say.
+    pub(super) fn messages(&mut self) -> Vec<(String, Vec<u8>)> {
+        let mut messages = Vec::new();
+        let mut line = String::new();
+        while self.stream.read_line(&mut line).is_ok_and(|length| length > 0) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let ["MSG", subject, .., length] = words[..] {
+                let mut payload = vec![0; length.parse().unwrap()];
+                self.stream.get_ref().set_read_timeout(None).unwrap();
+                self.stream.read_exact(&mut payload).unwrap();
+                self.stream.get_ref().set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+                messages.push((subject.to_owned(), payload));
+            }
+            line.clear();
+        }
+        messages
     }
 }

@@ -29,6 +29,9 @@ pub(super) const SECRET: &str = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0
 /// A tool runs without approval, and may keep values.
 pub(super) const AUTO: &str =
     "[approval]\nmode = 'auto'\n[grants.default]\ntimers = true\n[grants.default.kv]\nspace = 'notes'\n";
+/// Sends a payment.
+pub(super) const PAYS: &str =
+    "const execute = async ({ url, id }) => (await fetch(url + '/' + id, { method: 'POST', body: id })).status";
 /// The library that moves the clock of a process (`apt-get install libfaketime`).
 const CLOCK_LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 /// The principals of all nodes.
@@ -80,6 +83,14 @@ impl Library {
         let url = |proxy: &Proxy| format!("postgres://toolcell@127.0.0.1:{}/toolcell", proxy.port());
         let node = |(name, proxy): (&str, &Proxy)| library.node_with(name, &url(proxy), words);
         library.nodes = ["a", "b", "c"].into_iter().zip(&library.proxies).map(node).collect();
+        Some(library)
+    }
+
+    /// Starts a server, and three nodes with further arguments and variables.
+    pub(super) fn start_varied(policy: &str, words: &[&str], variables: &[(&'static str, String)]) -> Option<Self> {
+        let mut library = Self::without_nodes(policy, PATIENT)?;
+        library.variables = variables.to_vec();
+        library.nodes = ["a", "b", "c"].map(|name| library.node(name, words)).into();
         Some(library)
     }
 
@@ -206,7 +217,7 @@ impl Node {
         }
         command.args(&self.words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let seconds = self.clock.load(Ordering::Relaxed);
-        if seconds != 0 && Path::new(CLOCK_LIBRARY).exists() {
+        if seconds != 0 && Self::can_move_its_clock() {
             command.env("LD_PRELOAD", CLOCK_LIBRARY).env("FAKETIME", format!("{seconds:+}s"));
             command.env("DONT_FAKE_MONOTONIC", "1");
         }
@@ -255,6 +266,11 @@ impl Node {
     /// Replaces the secret of the library, for the next start.
     pub(super) fn set_secret(&self, secret: &str) {
         fs::write(self.folder.join("secret"), secret).unwrap();
+    }
+
+    /// Whether this machine can move the clock of a node.
+    pub(super) fn can_move_its_clock() -> bool {
+        Path::new(CLOCK_LIBRARY).exists()
     }
 
     /// Moves the clock of the node by some seconds, from its next start on, where the machine can do that.

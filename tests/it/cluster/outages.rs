@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{Client, Refused};
 use super::node::{AUTO, Library, Node, returns, wait_until};
@@ -93,6 +93,10 @@ fn runs_go_on_and_changes_are_refused_while_the_database_does_not_answer() {
         assert_eq!(status, 200, "{text}");
         assert!(text.starts_with("ready, but a shared library cannot be followed"), "{text}");
     }
+    // Who calls is told, too.
+    let run = on_a.call("run_dynamic_tool", &json!({ "tool_name": "one", "parameters": {} })).unwrap();
+    let age = run["_meta"]["toolcell/view"]["ageMs"].as_u64();
+    assert!(age.is_some_and(|age| age > 5_000), "{run}");
     let all_behind = "toolcell_shared_libraries{state=\"followed\"} 0\n";
     let metrics = poll(|| Some(library.nodes[0].metrics()).filter(|metrics| metrics.contains(all_behind)));
     let metrics = metrics.unwrap_or_else(|| panic!("{}", library.nodes[0].metrics()));
@@ -111,6 +115,8 @@ fn runs_go_on_and_changes_are_refused_while_the_database_does_not_answer() {
         wait_until("the new tool", || client.run("two", &json!({})) == Ok(2.into()));
         assert_eq!(client.names().unwrap(), ["count", "one", "two"]);
     }
+    let run = on_a.call("run_dynamic_tool", &json!({ "tool_name": "one", "parameters": {} })).unwrap();
+    assert_eq!(run["_meta"]["toolcell/view"], Value::Null, "{run}");
     // Nothing of what was refused was made.
     assert_eq!(on_b.run("count", &json!({})), Ok(1.into()));
     let lines: Vec<_> = library.nodes.iter().flat_map(|node| node.verified_audit_lines("alice")).collect();

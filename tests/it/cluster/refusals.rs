@@ -181,13 +181,13 @@ fn a_database_that_cannot_be_used_is_named() {
     let (denied, message) = code(&server.url_of("guest", "toolcell"));
     assert!(denied == ErrorCode::SharedInvalid && message.contains("permission denied"), "{message}");
 
-    // Tables of a newer version: both formats are named, so that it is clear which is older.
-    server.query("UPDATE toolcell.format SET format = 7");
-    let (newer, message) = code(&server.url());
-    assert!(
-        newer == ErrorCode::SharedInvalid && message.contains("format 7") && message.contains("format 1"),
-        "{message}"
-    );
+    // Tables of a newer version and of an older one: both formats are named, so that it is clear which is older.
+    for other in [7, 0] {
+        server.query(&format!("UPDATE toolcell.format SET format = {other}"));
+        let (refused, message) = code(&server.url());
+        let names = |format: u8| message.contains(&format!("format {format}"));
+        assert!(refused == ErrorCode::SharedInvalid && names(other) && names(1), "{message}");
+    }
     server.query("DELETE FROM toolcell.format");
     let (empty, message) = code(&server.url());
     assert!(empty == ErrorCode::SharedInvalid && message.contains("toolcell.format"), "{message}");

@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::client::{Client, Refused};
+use super::nats_server::{NatsKind, NatsServer};
 use super::node::{AUTO, Library, Node, returns, wait_until};
 use super::{Ending, note};
 
@@ -75,6 +76,25 @@ fn p99(times: &Mutex<Vec<Duration>>) -> Duration {
 #[test]
 fn no_call_fails_while_all_nodes_are_restarted() {
     let Some(library) = Library::start_with(AUTO, &["--drain", DRAIN]) else { return };
+    restart_all(&library);
+}
+
+#[test]
+fn no_call_fails_while_nodes_that_hand_calls_over_are_restarted() {
+    let Some(nats) = NatsServer::start(NatsKind::Core) else { return };
+    let variables = [("TOOLCELL_SHARED_WIRE", nats.url())];
+    let Some(library) = Library::start_varied(AUTO, &["--drain", DRAIN, "--hand-over"], &variables) else { return };
+    restart_all(&library);
+    let handed = r#"toolcell_hand_overs_total{outcome="answered"} "#;
+    wait_until("calls are handed over", || {
+        let calls = library.clients("alice").map(|client| client.run("one", &json!({})));
+        assert_eq!(calls, [(); 3].map(|()| Ok(json!(1))));
+        library.nodes.iter().any(|node| node.metrics().contains(handed))
+    });
+}
+
+/// Restarts the nodes one after another while clients send calls to those that are ready.
+fn restart_all(library: &Library) {
     let client: Client<'_> = library.nodes[0].client("alice");
     assert_eq!((client.create("one", &returns(1)), client.create_counter()), (Ok(1), Ok(1)));
     let balancer = Balancer {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::node::{AUTO, Library, returns, wait_until};
-use super::note;
+use super::{Ending, note};
 use crate::mcp::server::poll;
 
 /// How late a change of another node may be seen.
@@ -227,4 +228,96 @@ fn the_rate_of_a_principal_holds_for_all_nodes_together() {
     library.postgres.kill();
     let admitted = (0..=RATE).filter(|_| on_b.names().is_ok()).count();
     assert!((RATE - 5..=RATE + 5).contains(&admitted), "{admitted}");
+}
+
+/// The greatest number of transactions a second that a node may make.
+const TRANSACTIONS: f64 = 10.0;
+
+#[test]
+fn a_node_makes_few_transactions_also_while_it_runs_tools() {
+    let Some(library) = Library::start(AUTO) else { return };
+    let clients = library.clients("alice");
+    assert_eq!(clients[0].create("one", &returns(1)), Ok(1));
+    let transactions = || -> f64 {
+        library.postgres.query("SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database").parse().unwrap()
+    };
+    let measure = |what: &str, work: &(dyn Fn(&AtomicBool) -> u64 + Sync)| {
+        // A server counts what a connection did a second later.
+        thread::sleep(Duration::from_millis(1_500));
+        let (before, began, is_over) = (transactions(), Instant::now(), AtomicBool::new(false));
+        let runs = thread::scope(|scope| {
+            let working = scope.spawn(|| work(&is_over));
+            thread::sleep(Duration::from_secs(4));
+            is_over.store(true, Ordering::Relaxed);
+            working.join().unwrap()
+        });
+        thread::sleep(Duration::from_millis(1_500));
+        let seconds = began.elapsed().as_secs_f64();
+        let rate = (transactions() - before) / seconds / 3.0;
+        note(&format!("{what}: {rate:.1} transactions a second of each node, {runs} runs in 4 s"));
+        assert!(rate <= TRANSACTIONS, "{what}: {rate}");
+        runs
+    };
+    assert_eq!(measure("idle", &|_| 0), 0);
+    let runs = measure("runs", &|is_over| {
+        let mut runs = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            for client in &clients {
+                assert_eq!(client.run("one", &json!({})), Ok(json!(1)));
+                runs += 1;
+            }
+        }
+        runs
+    });
+    assert!(runs > 100, "{runs} runs are no load");
+}
+
+#[test]
+fn a_principal_that_floods_all_nodes_leaves_another_one_its_calls() {
+    let Some(library) = Library::start(AUTO) else { return };
+    let (flooding, quiet) = (library.clients("alice"), library.clients("bob"));
+    assert_eq!((flooding[0].create("one", &returns(1)), quiet[0].create("one", &returns(2))), (Ok(1), Ok(1)));
+    let median = |mut times: Vec<Duration>| {
+        times.sort();
+        times[times.len() / 2]
+    };
+    let use_nodes = |round: u64| {
+        let client = &quiet[usize::try_from(round % 3).unwrap()];
+        let began = Instant::now();
+        assert_eq!(client.run("one", &json!({})), Ok(json!(2)));
+        let time = began.elapsed();
+        if round.is_multiple_of(5) {
+            let created = client.create(&format!("own{round}"), &returns(round));
+            assert!(created.is_ok(), "{created:?}");
+        }
+        time
+    };
+    let before = median((0..30).map(use_nodes).collect());
+    let is_over = AtomicBool::new(false);
+    let (during, made) = thread::scope(|scope| {
+        let _ending = Ending(&is_over);
+        let floods: Vec<_> = (0..12)
+            .map(|worker| {
+                let (client, is_over) = (&flooding[worker % 3], &is_over);
+                scope.spawn(move || {
+                    let mut made = 0;
+                    for round in 0_u64.. {
+                        if is_over.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        made += u64::from(client.create(&format!("w{worker}r{round}"), &returns(round)).is_ok());
+                        // It may be refused: it has its part.
+                        let _ = client.run("one", &json!({}));
+                    }
+                    made
+                })
+            })
+            .collect();
+        thread::sleep(Duration::from_millis(500));
+        let during = median((30..90).map(use_nodes).collect());
+        is_over.store(true, Ordering::Relaxed);
+        (during, floods.into_iter().map(|flood| flood.join().unwrap()).sum::<u64>())
+    });
+    note(&format!("a run of another principal took {before:?}, and {during:?} beside a flood of {made} creates"));
+    assert!(made > 20, "{made} creates are no flood");
 }

@@ -39,7 +39,7 @@ pub(crate) struct NodeArgs {
     #[arg(long)]
     pub(crate) hand_over: bool,
 
-    /// How often to tell the other nodes where the audit logs end [default: 60; 6 for each node if there are more than ten]
+    /// How often to tell the other nodes where the audit logs end [default: 300; 30 for each node if there are more than ten]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) audit_heads: Option<u64>,
 

@@ -66,7 +66,7 @@ fn verify(store: &Store, kept: Option<&Head>, context: &mut Context<'_>) -> Resu
         for log in cut {
             let CutLog { node, head, noticed_at } = log;
             let text = message!(
-                "the audit log of node {node} was cut off or rewritten before {at}: it did not lead back to its entry {seq} (head {head})",
+                "the audit log of node {node} was cut off or rewritten before {at}, or its directory was restored or copied: it does not have its entry {seq} any more (head {head})",
                 node,
                 at = noticed_at,
                 seq = head.seq(),

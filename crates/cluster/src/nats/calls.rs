@@ -44,6 +44,10 @@ impl Wire for NatsWire {
         self.messages.serve(Calls { subject: subject_of(node), answer });
     }
 
+    fn is_connected(&self) -> bool {
+        self.messages.is_connected()
+    }
+
     fn message_limit(&self) -> usize {
         self.messages.connection().map_or(0, |connection| part_limit(&connection.client))
     }

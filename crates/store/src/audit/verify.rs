@@ -26,10 +26,9 @@ pub(super) fn verify(files: &LogFiles, heads: impl Iterator<Item = (Head, Proble
     Ok(chain.finish())
 }
 
-/// Whether the log leads from one line back to another.
-pub(super) fn leads_back(files: &LogFiles, from: Head, to: Head) -> Result<bool, Fault> {
+/// Whether the log has the line of a head. Only the lines after it are read.
+pub(super) fn has_line(files: &LogFiles, head: Head) -> Result<bool, Fault> {
     let snapshot = files.snapshot()?;
-    let mut wanted = from;
     let numbered = snapshot.numbers.into_iter().rev().map(LogFile::Numbered);
     let mut current = snapshot.current;
     for part in std::iter::once(LogFile::Current).chain(numbered) {
@@ -37,19 +36,11 @@ pub(super) fn leads_back(files: &LogFiles, from: Head, to: Head) -> Result<bool,
         let Some((file, len)) = opened else { continue };
         let mut lines = ReverseLineReader::new(file, len);
         while let Some(chunk) = lines.next().map_err(fault(&part.name()))? {
-            // What was appended after the first line, or is no line, does not matter.
             let Chunk::Line(bytes) = chunk else { continue };
-            let Link::Chained(seq, previous) = line::parse_link(bytes) else { continue };
-            if seq > wanted.seq() {
-                continue;
+            let Link::Chained(seq, _) = line::parse_link(bytes) else { continue };
+            if seq <= head.seq() {
+                return Ok(Head::new(seq, blake3::hash(bytes)) == head);
             }
-            if Head::new(seq, blake3::hash(bytes)) != wanted {
-                return Ok(false);
-            }
-            if seq <= to.seq() {
-                return Ok(wanted == to);
-            }
-            wanted = Head::new(seq - 1, previous);
         }
     }
     Ok(false)

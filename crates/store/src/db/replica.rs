@@ -110,6 +110,13 @@ impl Batch {
     }
 }
 
+/// A view of a shared library that is old: others may have changed it since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OldView {
+    /// How long ago this process last knew that it had applied all changes; `None` if only an earlier process knew that.
+    pub age: Option<Duration>,
+}
+
 /// How far a copy has followed the history of its library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplicationStatus {
@@ -321,6 +328,13 @@ impl Db {
             .into(),
             (fault, _) => fault,
         })
+    }
+
+    /// How old the view of this copy is, if it is older than `limit`.
+    pub(crate) fn old_view(&self, limit: Duration) -> Option<OldView> {
+        let Replica::Node(node) = &self.replica else { return None };
+        let age = node.age();
+        age.is_none_or(|age| age > limit).then_some(OldView { age })
     }
 
     /// How far this copy has followed its library, if it is one and has the library.
@@ -650,7 +664,8 @@ fn read_mark(transaction: &Connection, what: &str) -> rusqlite::Result<Option<(S
 /// Makes a copy a store of its own.
 pub(crate) fn detach(transaction: &Connection) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM replica", [])?;
-    let sql = "DELETE FROM mark WHERE what GLOB 'ended *' OR what GLOB 'head *' OR what GLOB 'cut *'";
+    // That logs were cut remains known.
+    let sql = "DELETE FROM mark WHERE what GLOB 'ended *' OR what GLOB 'head *'";
     transaction.execute(sql, []).map(drop)
 }
 

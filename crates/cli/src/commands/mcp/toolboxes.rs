@@ -14,7 +14,7 @@ use toolcell::{Toolbox, ToolboxConfig, ToolboxError};
 use toolcell_error::ErrorCode;
 use toolcell_mcp::Principal;
 
-use super::audit_heads::AuditHeads;
+use super::audit_heads::{AuditHeads, recently_cut};
 use super::presence::{Following, Presence};
 use crate::library::NodeLibrary;
 
@@ -87,7 +87,7 @@ impl Toolboxes {
 
     /// Starts to apply what other nodes change, and to tell them of this one, until the returned value is dropped; `None` if this is no
     /// node.
-    pub(super) fn follow_library(self: &Arc<Self>, mut presence: Presence, mut heads: AuditHeads) -> Option<Follower> {
+    pub(super) fn follow_library(self: &Arc<Self>, mut presence: Presence, heads: AuditHeads) -> Option<Follower> {
         self.library.as_ref()?;
         let (toolboxes, is_ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
         let ended = Arc::clone(&is_ended);
@@ -124,14 +124,6 @@ impl Toolboxes {
                 if let Some(following) = toolboxes.following() {
                     presence.tell(&following, library);
                 }
-                for at in changed.union(&opened_now) {
-                    if let Some(store) = stores.get(*at)
-                        && let Some(key) = store.library()
-                    {
-                        heads.log_cut(&key, store);
-                    }
-                }
-                heads.publish_next(&stores);
                 for (at, toolbox) in opened.iter().enumerate() {
                     match (opened_now.contains(&at), changed.contains(&at)) {
                         (true, _) => ahead.add(toolbox, &[Order::LastUsed, Order::Updated]),
@@ -144,11 +136,15 @@ impl Toolboxes {
             if let (Some(library), Some(following)) = (&toolboxes.library, toolboxes.following()) {
                 presence.leave(&following.node, library);
             }
-            let opened = toolboxes.all();
-            heads.publish_last(&opened.iter().filter_map(|toolbox| toolbox.store()).collect::<Vec<_>>());
         });
         let thread = thread.inspect_err(|error| tracing::error!(%error, "changes of other nodes are seen late")).ok();
-        Some(Follower { is_ended, thread })
+        let (toolboxes, ended) = (Arc::clone(self), Arc::clone(&is_ended));
+        let publisher = std::thread::Builder::new().name("toolcell-heads".to_owned());
+        let publisher = publisher.spawn(move || heads.run(|| toolboxes.all(), &ended));
+        let publisher = publisher
+            .inspect_err(|error| tracing::error!(%error, "the other nodes are not told where the audit logs end"))
+            .ok();
+        Some(Follower { is_ended, threads: thread.into_iter().chain(publisher).collect() })
     }
 
     /// Checks that runs are possible: the libraries that are open are followed, or may be used for as long as they were not. One whose
@@ -161,18 +157,31 @@ impl Toolboxes {
 
     /// Describes what does not work although the node is ready.
     pub(super) fn describe_degraded(&self) -> Option<String> {
-        self.find_behind(Some(VIEW_LIMIT)).map(|behind| format!("{behind}; runs go on, and changes are refused"))
+        let behind =
+            self.find_behind(Some(VIEW_LIMIT)).map(|behind| format!("{behind}; runs go on, and changes are refused"));
+        behind.or_else(|| {
+            let is_cut_off = self.library.as_ref()?.is_wire_connected() == Some(false);
+            is_cut_off.then(|| {
+                "the server of messages cannot be reached; nodes find changes by looking, and calls run where they arrive".to_owned()
+            })
+        })
     }
 
     /// Renders the metrics of the shared libraries in the Prometheus text format. They name no principal.
     pub(super) fn render_metrics(&self) -> String {
-        if self.library.is_none() {
-            return String::new();
-        }
+        let Some(library) = &self.library else { return String::new() };
+        let wire = library.is_wire_connected().map_or_else(String::new, |is_connected| {
+            format!(
+                "# HELP toolcell_shared_wire_connected Whether the server of messages between nodes can be reached\n\
+                 # TYPE toolcell_shared_wire_connected gauge\n\
+                 toolcell_shared_wire_connected {}\n",
+                u8::from(is_connected)
+            )
+        });
         let opened = self.all();
         let now = toolcell::now();
         let cut = opened.iter().filter_map(|toolbox| toolbox.store()?.published_heads(now).ok());
-        let cut: usize = cut.map(|heads| heads.cut.len()).sum();
+        let cut: usize = cut.map(|heads| recently_cut(&heads).count()).sum();
         let statuses = opened.iter().filter_map(|toolbox| toolbox.store()?.replication_status().ok()?);
         let statuses = statuses.filter(|status| !status.has_ended);
         let views: Vec<Option<Duration>> = statuses.map(|status| status.confirmed).collect();
@@ -187,9 +196,10 @@ impl Toolboxes {
              # HELP toolcell_shared_view_age_seconds Time since all changes of other nodes were known to be applied, of the library where that is longest ago\n\
              # TYPE toolcell_shared_view_age_seconds gauge\n\
              toolcell_shared_view_age_seconds {oldest:.3}\n\
-             # HELP toolcell_shared_audit_logs_cut Audit logs of nodes that were cut off or rewritten, as the nodes noticed\n\
+             # HELP toolcell_shared_audit_logs_cut Audit logs of nodes that were cut off or rewritten, as was noticed during the last day\n\
              # TYPE toolcell_shared_audit_logs_cut gauge\n\
-             toolcell_shared_audit_logs_cut {cut}\n"
+             toolcell_shared_audit_logs_cut {cut}\n\
+             {wire}"
         )
     }
 
@@ -308,24 +318,25 @@ fn log_behind(store: &Store, fault: &Fault) {
     tracing::warn!(code = fault.code().as_str(), library, "the changes of other nodes cannot be applied: {fault}");
 }
 
-/// The thread that applies what other nodes change.
+/// The threads that apply what other nodes change, and tell them of this one.
 pub(super) struct Follower {
     is_ended: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Drop for Follower {
     fn drop(&mut self) {
         self.is_ended.store(true, Ordering::Relaxed);
-        let Some(thread) = self.thread.take() else { return };
-        // It usually ends within a period. A database that does not answer does not keep the process.
+        // They usually end within a period. A database that does not answer does not keep the process.
         let deadline = Instant::now() + END_LIMIT;
-        while !thread.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        if thread.is_finished() {
-            // Whether it panicked does not matter any more.
-            drop(thread.join());
+        for thread in self.threads.drain(..) {
+            while !thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            if thread.is_finished() {
+                // Whether it panicked does not matter any more.
+                drop(thread.join());
+            }
         }
     }
 }
