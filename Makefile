@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture chaos soak lint check guest prelude ui test-ui profile check-guest bench bench-packages bench-servers clean
+.PHONY: help demo test types test-types lint-types features features-each test-fast docs package packages test-packages test-packages-long test-adapters docs-tool recording recording-hosts reference lockdown dist sign test-dist dist-check arm64 platforms deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture chaos soak lint check guest prelude ui test-ui profile check-guest bench bench-packages bench-nodes bench-servers clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -200,6 +200,10 @@ bench: ## Measure, and print a table of ratios
 
 bench-packages: $(if $(PACKAGES),,packages) ## Measure the packages for Python and Node in turns with their peers, which it installs (10 minutes)
 	tests/packages/bench/run "$(packages_in)"
+
+bench-nodes: ## Measure nodes of a shared library beside a single machine, in the empty database that TOOLCELL_SHARED names (also set TOOLCELL_SHARED_SECRET, and for hand-over TOOLCELL_SHARED_WIRE)
+	cargo build --release --locked --package toolcell-cli --package toolcell-cluster --bins
+	cargo bench --locked --package toolcell-tests --bench ratios -- nodes
 
 # Both in one build: neither gets features that it does not have elsewhere.
 bench-servers: ## Measure calls of an MCP server's tools in turns with modebox, which it installs (a quarter of an hour, most of it to build)

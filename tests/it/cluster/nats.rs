@@ -123,7 +123,7 @@ fn a_nats_server_is_an_engine_of_histories_objects_counts_and_reports() {
 
 #[test]
 fn three_nats_servers_are_an_engine_whichever_of_them_a_client_asks() {
-    let Some(server) = NatsServer::start_cluster(NatsKind::Fast) else { return };
+    let Some(server) = NatsServer::start_cluster(NatsKind::Durable) else { return };
     let began = Instant::now();
     let clients = connect_all(&server, &[server.url(), server.url_of(0), server.url_of(1), server.url_of(2)]);
     note(&format!("clients of three NATS servers were connected after {:?}", began.elapsed()));
@@ -162,7 +162,7 @@ fn wait_for_leader(server: &NatsServer, before: Option<usize>) -> usize {
 
 #[test]
 fn a_leader_that_is_killed_or_stopped_loses_no_append_and_makes_none_twice() {
-    let Some(server) = NatsServer::start_cluster(NatsKind::Fast) else { return };
+    let Some(server) = NatsServer::start_cluster(NatsKind::Durable) else { return };
     drop(connect_all(&server, &[server.url()]));
     let client = Nats::connect(&server.url(), None, server.count(), ANSWER_LIMIT).unwrap();
     let history = [key(DISTURBED)];
