@@ -1,6 +1,6 @@
 //! Many nodes, one library: the engines alone, and nodes that share them.
 //!
-//! Reading order: [`postgres_server`], [`nats_server`] and [`s3_server`] start servers, [`node`] the nodes, and [`client`] is their
+//! Reading order: [`postgres_server`], [`nats_server`] and [`s3_server`] start servers with the help of [`server_process`], [`node`] the nodes, and [`client`] is their
 //! client; the other modules are the tests.
 //!
 //! Invariant: the servers and the nodes are real processes, and none of them outlives its test. Where the machine has no such server, the
@@ -14,6 +14,7 @@ mod node;
 mod postgres_server;
 mod proxy;
 mod s3_server;
+mod server_process;
 
 mod backups;
 mod chaos;

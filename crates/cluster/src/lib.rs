@@ -10,6 +10,7 @@
 //! Invariant: an engine is asked within a time that is bounded here, not by its library; and where it is not known whether a change was
 //! made, that is found out or said.
 
+mod client_threads;
 mod connect;
 mod nats;
 mod object_place;

@@ -39,10 +39,8 @@ mod subject;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
 use toolcell::store::{HistoryKey, SharedError};
 use toolcell_i18n::{Message, message};
 
@@ -52,11 +50,7 @@ use self::connection::{Connection, Session};
 use self::failure::{Failure, ServerFailure};
 use self::notifications::ChangeMessages;
 use self::streams::{StreamKind, Streams};
-
-/// The bytes that the network is expected to carry in a second, at least: 1 MB.
-const SLOWEST_NETWORK: u64 = 1_000_000;
-/// How much longer a caller waits for the thread that talks to the server. It is only reached if this machine is overloaded.
-const THREAD_LIMIT: Duration = Duration::from_secs(5);
+use crate::client_threads::{ClientThreads, NoTurn, transfer_time};
 
 /// NATS cannot be used.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
@@ -97,8 +91,8 @@ pub enum NatsError {
 /// The messages by which nodes tell each other of changes, over a NATS server. Another engine holds the histories.
 pub struct NatsWire {
     messages: ChangeMessages,
-    /// Ends without waiting for what is under way.
-    runtime: Option<Runtime>,
+    /// They listen until it is dropped.
+    _threads: ClientThreads,
 }
 
 /// NATS servers that hold shared libraries, in `JetStream`.
@@ -107,8 +101,7 @@ pub struct Nats {
     blobs: Arc<Connection>,
     messages: ChangeMessages,
     answer_limit: Duration,
-    /// Ends without waiting for what is under way.
-    runtime: Option<Runtime>,
+    threads: ClientThreads,
 }
 
 impl NatsWire {
@@ -126,9 +119,9 @@ impl NatsWire {
         answer_limit: Duration,
     ) -> Result<Self, NatsError> {
         let servers = NatsServers::parse(url, credentials)?.with_tls().map_err(start_error)?;
-        let runtime = start_runtime()?;
-        let (messages, first) = ChangeMessages::start(servers, answer_limit, runtime.handle());
-        let wire = Self { messages, runtime: Some(runtime) };
+        let threads = start_threads()?;
+        let (messages, first) = ChangeMessages::start(servers, answer_limit, threads.handle());
+        let wire = Self { messages, _threads: threads };
         match first.recv_timeout(answer_limit) {
             Ok(Some(ServerFailure { reason, is_final: true })) => Err(NatsError::Unusable { reason }),
             _ => Ok(wire),
@@ -177,7 +170,7 @@ impl Nats {
             });
         }
         let servers = NatsServers::parse(url, credentials)?.with_tls().map_err(start_error)?;
-        let runtime = start_runtime()?;
+        let threads = start_threads()?;
         let recovered = Arc::default();
         let connection = |kinds| {
             let streams = Streams { kinds, replicas };
@@ -186,8 +179,8 @@ impl Nats {
         let histories = connection(&[StreamKind::History]);
         // What is large or does not matter much does not delay the histories.
         let blobs = connection(&[StreamKind::Blob, StreamKind::Node, StreamKind::Count]);
-        let (messages, _) = ChangeMessages::start(servers, answer_limit, runtime.handle());
-        let engine = Self { histories, blobs, messages, answer_limit, runtime: Some(runtime) };
+        let (messages, _) = ChangeMessages::start(servers, answer_limit, threads.handle());
+        let engine = Self { histories, blobs, messages, answer_limit, threads };
         let (first, second) = (Arc::clone(&engine.histories), Arc::clone(&engine.blobs));
         let connected = engine.ask(2 * answer_limit, async move {
             let (first, second) = tokio::join!(first.session(), second.session());
@@ -211,13 +204,7 @@ impl Nats {
         limit: Duration,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, SharedError> {
-        let ended = || SharedError::Unreachable { reason: message!("the client of the database has ended") };
-        let (tell, told) = mpsc::sync_channel(1);
-        self.runtime.as_ref().ok_or_else(ended)?.spawn(async move {
-            // The caller may have given up.
-            let _ = tell.send(future.await);
-        });
-        told.recv_timeout(limit + 2 * self.answer_limit + THREAD_LIMIT).map_err(|_| SharedError::Unknown {
+        self.threads.ask(limit + 2 * self.answer_limit, future).map_err(|NoTurn| SharedError::Unknown {
             reason: message!("the client of the database did not get its turn on this machine"),
         })
     }
@@ -229,7 +216,7 @@ impl Nats {
         bytes: u64,
         ask: impl FnOnce(Arc<Session>) -> F + Send + 'static,
     ) -> Result<Result<T, Failure>, SharedError> {
-        let limit = self.answer_limit + Duration::from_micros(bytes.saturating_mul(1_000_000 / SLOWEST_NETWORK));
+        let limit = self.answer_limit + transfer_time(bytes);
         self.ask(limit, Arc::clone(connection).run(limit, ask))
     }
 
@@ -248,31 +235,10 @@ impl Nats {
     }
 }
 
-impl Drop for NatsWire {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-impl Drop for Nats {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
 fn start_error(reason: String) -> NatsError {
     NatsError::Start { reason: Message::verbatim(reason) }
 }
 
-fn start_runtime() -> Result<Runtime, NatsError> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("toolcell-nats")
-        .enable_all()
-        .build()
-        .map_err(|error| start_error(error.to_string()))
+fn start_threads() -> Result<ClientThreads, NatsError> {
+    ClientThreads::start("toolcell-nats", 1).map_err(|error| start_error(error.to_string()))
 }

@@ -24,11 +24,9 @@ mod notifications;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use blake3::Hash;
-use tokio::runtime::Runtime;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -39,6 +37,7 @@ use toolcell_i18n::{Message, message};
 
 use self::connection::{CONNECT_LIMIT, Connection, Failure, ServerState, tls_connector};
 use self::notifications::Notifications;
+use crate::client_threads::{ClientThreads, NoTurn, transfer_time};
 use crate::tls::is_loopback;
 
 /// How long an answer of the server is waited for by default.
@@ -47,10 +46,6 @@ pub const ANSWER_LIMIT: Duration = Duration::from_millis(700);
 const READ_BYTES: u64 = 192 << 10;
 /// The maximum size of an object, in bytes.
 const MAX_OBJECT_BYTES: u64 = 256 << 20;
-/// The bytes that the network is expected to carry in a second, at least: 1 MB.
-const SLOWEST_NETWORK: u64 = 1_000_000;
-/// How much longer a caller waits for the thread that talks to the server. It is only reached if this machine is overloaded.
-const THREAD_LIMIT: Duration = Duration::from_secs(5);
 /// How long a lost connection goes unnoticed while nothing is asked: after which time it is checked, how often, and how many checks fail.
 const KEEPALIVES: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(5), 3);
 
@@ -136,8 +131,7 @@ pub struct Postgres {
     blobs: Arc<Connection>,
     notifications: Arc<Notifications>,
     answer_limit: Duration,
-    /// Ends without waiting for what is under way.
-    runtime: Option<Runtime>,
+    threads: ClientThreads,
 }
 
 impl Postgres {
@@ -159,20 +153,20 @@ impl Postgres {
         let config = parse_url(url, password)?;
         let start = |reason: String| PostgresError::Start { reason: Message::verbatim(reason) };
         let tls = tls_connector().map_err(start)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("toolcell-postgres")
-            .enable_all()
-            .build()
-            .map_err(|error| start(error.to_string()))?;
+        let threads = ClientThreads::start("toolcell-postgres", 1).map_err(|error| start(error.to_string()))?;
         let server = Arc::new(ServerState::default());
         let connection = || Arc::new(Connection::new(config.clone(), tls.clone(), answer_limit, Arc::clone(&server)));
         let notifications = Arc::new(Notifications::default());
         if listening == Listening::Yes {
-            runtime.spawn(notifications::listen(config.clone(), tls.clone(), answer_limit, Arc::clone(&notifications)));
+            threads.handle().spawn(notifications::listen(
+                config.clone(),
+                tls.clone(),
+                answer_limit,
+                Arc::clone(&notifications),
+            ));
         }
         let (histories, blobs) = (connection(), connection());
-        let engine = Self { histories, blobs, notifications, answer_limit, runtime: Some(runtime) };
+        let engine = Self { histories, blobs, notifications, answer_limit, threads };
         let connection = Arc::clone(&engine.histories);
         match engine.ask(answer_limit, async move { connection.session().await.map(drop) })? {
             // It is tried again in the background.
@@ -193,13 +187,7 @@ impl Postgres {
         limit: Duration,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, SharedError> {
-        let ended = || SharedError::Unreachable { reason: message!("the client of the database has ended") };
-        let (tell, told) = mpsc::sync_channel(1);
-        self.runtime.as_ref().ok_or_else(ended)?.spawn(async move {
-            // The caller may have given up.
-            let _ = tell.send(future.await);
-        });
-        told.recv_timeout(limit + 2 * self.answer_limit + THREAD_LIMIT).map_err(|_| SharedError::Unknown {
+        self.threads.ask(limit + 2 * self.answer_limit, future).map_err(|NoTurn| SharedError::Unknown {
             reason: message!("the client of the database did not get its turn on this machine"),
         })
     }
@@ -213,7 +201,7 @@ impl Postgres {
         bytes: u64,
     ) -> Result<Result<Vec<Row>, Failure>, SharedError> {
         let connection = Arc::clone(connection);
-        let limit = self.answer_limit + Duration::from_micros(bytes.saturating_mul(1_000_000 / SLOWEST_NETWORK));
+        let limit = self.answer_limit + transfer_time(bytes);
         self.ask(limit, async move { connection.query(statement, &parameters, limit).await })
     }
 
@@ -371,14 +359,6 @@ impl SharedCounts for Postgres {
         // A database that lies admits as many as one without the limit.
         let granted = u32::try_from(granted.clamp(0, i64::from(amount))).unwrap_or(0);
         Ok((granted, Duration::try_from_secs_f64(seconds.min(60.0)).unwrap_or(Duration::ZERO)))
-    }
-}
-
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

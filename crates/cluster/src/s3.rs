@@ -26,23 +26,18 @@ mod bucket;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use blake3::Hash;
-use tokio::runtime::Runtime;
 use toolcell::store::{Blobs, SharedError};
 use toolcell_i18n::{Message, message};
 
 use self::address::Address;
 use self::bucket::{Bucket, BucketFailure};
+use crate::client_threads::{ClientThreads, NoTurn, transfer_time};
 
 /// The maximum size of an object, in bytes.
 const MAX_OBJECT_BYTES: u64 = 256 << 20;
-/// The bytes that the network is expected to carry in a second, at least: 1 MB.
-const SLOWEST_NETWORK: u64 = 1_000_000;
-/// How much longer a caller waits for the threads that talk to the store. It is only reached if this machine is overloaded.
-const THREAD_LIMIT: Duration = Duration::from_secs(5);
 /// The number of threads: while one computes the digest of a large object, the other talks.
 const THREADS: usize = 2;
 
@@ -86,8 +81,7 @@ pub enum S3Error {
 pub struct S3 {
     bucket: Arc<Bucket>,
     answer_limit: Duration,
-    /// Ends without waiting for what is under way.
-    runtime: Option<Runtime>,
+    threads: ClientThreads,
 }
 
 impl S3 {
@@ -114,13 +108,8 @@ impl S3 {
         let address = Address::parse(url, environment)?;
         let start = |reason: String| S3Error::Start { reason: Message::verbatim(reason) };
         let bucket = Arc::new(Bucket::new(address, answer_limit).map_err(start)?);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("toolcell-s3")
-            .enable_all()
-            .build()
-            .map_err(|error| start(error.to_string()))?;
-        let store = Self { bucket, answer_limit, runtime: Some(runtime) };
+        let threads = ClientThreads::start("toolcell-s3", THREADS).map_err(|error| start(error.to_string()))?;
+        let store = Self { bucket, answer_limit, threads };
         let bucket = Arc::clone(&store.bucket);
         let checked = store.ask(Duration::ZERO, async move { bucket.check().await })?;
         checked.map_err(|reason| S3Error::Unusable { reason })?;
@@ -139,13 +128,7 @@ impl S3 {
         more: Duration,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, SharedError> {
-        let ended = || SharedError::Unreachable { reason: message!("the client of the object store has ended") };
-        let (tell, told) = mpsc::sync_channel(1);
-        self.runtime.as_ref().ok_or_else(ended)?.spawn(async move {
-            // The caller may have given up.
-            let _ = tell.send(future.await);
-        });
-        told.recv_timeout(2 * self.answer_limit + more + THREAD_LIMIT).map_err(|_| SharedError::Unreachable {
+        self.threads.ask(2 * self.answer_limit + more, future).map_err(|NoTurn| SharedError::Unreachable {
             reason: message!("the client of the object store did not get its turn on this machine"),
         })
     }
@@ -156,7 +139,7 @@ impl Blobs for S3 {
         let size = bytes.len() as u64;
         check_size(hash, size)?;
         let (bucket, key, bytes) = (Arc::clone(&self.bucket), key(hash), bytes.to_vec());
-        let stored = self.ask(time_for(size), async move {
+        let stored = self.ask(transfer_time(size), async move {
             match bucket.size(&key).await {
                 Ok(found) if found == size => Ok(()),
                 Ok(_) | Err(BucketFailure::Missing) => bucket.put(&key, bytes).await,
@@ -176,16 +159,8 @@ impl Blobs for S3 {
         let size = object.meta.size;
         check_size(hash, size)?;
         let bucket = Arc::clone(&self.bucket);
-        let bytes = self.ask(time_for(size), async move { bucket.read(object).await })?;
+        let bytes = self.ask(transfer_time(size), async move { bucket.read(object).await })?;
         bytes.map(Some).map_err(|failure| failed(hash, failure))
-    }
-}
-
-impl Drop for S3 {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 
@@ -193,11 +168,6 @@ impl Drop for S3 {
 fn key(hash: Hash) -> String {
     let hash = hash.to_hex();
     format!("objects/{}/{hash}", &hash[..2])
-}
-
-/// The time that bytes need over a slow network.
-fn time_for(bytes: u64) -> Duration {
-    Duration::from_micros(bytes.saturating_mul(1_000_000 / SLOWEST_NETWORK))
 }
 
 fn check_size(hash: Hash, length: u64) -> Result<(), SharedError> {

@@ -78,8 +78,8 @@ pub(crate) fn apply_change(db: &Db, transaction: &Connection, change: &Change) -
             delete_expired(transaction, *suspended_before)?;
             kv::delete_expired(transaction, *now)?;
         }
-        Change::AuditHead { node, previous, head, at } => {
-            audit_heads::apply(transaction, node, previous.as_deref(), head, *at)?;
+        Change::AuditHead { node, host, previous, head, at } => {
+            audit_heads::apply(transaction, (node, host), previous.as_deref(), head, *at)?;
         }
         Change::End { node, at } => write_end(transaction, node, *at)?,
     }

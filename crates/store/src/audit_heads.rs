@@ -22,7 +22,7 @@ use crate::replication::SharedError;
 use crate::replication::change::Change;
 
 /// The start of the names of marks: the last head of a node, and the last head that a log did not have any more. The rest of the name is
-/// the node, and the head. There is one of each for a node.
+/// the node, the head and the machine. There is one of each for a node.
 const HEAD: &str = "head ";
 const CUT: &str = "cut ";
 /// A node that published no head for so many days does not count any more.
@@ -43,8 +43,10 @@ pub struct PublishedHeads {
 /// was restored from a backup, or that two nodes have copies of, is the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutLog {
-    /// The node.
+    /// The copy of the library that the log belongs to.
     pub node: String,
+    /// The machine that published the next head.
+    pub host: String,
     /// The head that it had published.
     pub head: Head,
     /// When it published the next one.
@@ -64,11 +66,11 @@ pub(crate) fn read(db: &Db, now: Timestamp) -> Result<PublishedHeads, Fault> {
         let mut cut = Vec::new();
         for found in found {
             let (what, noticed_at) = found?;
-            let parsed = what.strip_prefix(CUT).and_then(|rest| rest.split_once(' '));
-            if let Some((node, head)) = parsed
+            let words: Vec<&str> = what[CUT.len()..].splitn(3, ' ').collect();
+            if let [node, head, host] = words[..]
                 && let Ok(head) = head.parse()
             {
-                cut.push(CutLog { node: node.to_owned(), head, noticed_at });
+                cut.push(CutLog { node: node.to_owned(), host: host.to_owned(), head, noticed_at });
             }
         }
         Ok(PublishedHeads { own, nodes, cut })
@@ -76,8 +78,8 @@ pub(crate) fn read(db: &Db, now: Timestamp) -> Result<PublishedHeads, Fault> {
 }
 
 /// Appends the head of this node's log to the history of the library, unless it was published before, and returns whether it was
-/// appended. The lines up to it are made durable first.
-pub(crate) fn publish(db: &Db, now: Timestamp) -> Result<bool, Fault> {
+/// appended. The lines up to it are made durable first. `host` is the name of the machine.
+pub(crate) fn publish(db: &Db, host: &str, now: Timestamp) -> Result<bool, Fault> {
     let Replica::Node(node) = &db.replica else { return Ok(false) };
     let known = db.index.read(|transaction| read_head(transaction, node.id()))?;
     match db.audit.head()? {
@@ -93,8 +95,9 @@ pub(crate) fn publish(db: &Db, now: Timestamp) -> Result<bool, Fault> {
     };
     let change = || Change::AuditHead {
         node: node.id().to_owned(),
-        previous: previous.map(text_of),
-        head: text_of(head),
+        host: host.to_owned(),
+        previous: previous.map(|head| head.to_string()),
+        head: head.to_string(),
         at: now,
     };
     let published = db.replicate(
@@ -104,7 +107,7 @@ pub(crate) fn publish(db: &Db, now: Timestamp) -> Result<bool, Fault> {
             if read_head(transaction, node.id())? != known {
                 return Ok(false);
             }
-            add_head(transaction, node.id(), previous, head, now)?;
+            add_head(transaction, (node.id(), host), previous, head, now)?;
             Ok(true)
         },
         |is_new| is_new.then(change),
@@ -112,39 +115,46 @@ pub(crate) fn publish(db: &Db, now: Timestamp) -> Result<bool, Fault> {
     published.map_err(|unwritten: WriteError<Fault>| unwritten.error)
 }
 
-/// Applies an entry with the head of a node.
+/// Applies an entry with the head of a node on a machine.
 pub(crate) fn apply(
     transaction: &Connection,
-    node: &str,
+    source: (&str, &str),
     previous: Option<&str>,
     head: &str,
     at: Timestamp,
 ) -> Result<(), Fault> {
-    add_head(transaction, node, previous.map(parse).transpose()?, parse(head)?, at)
+    add_head(transaction, source, previous.map(parse).transpose()?, parse(head)?, at)
 }
 
 /// Notes the head of a node in place of the last one, and if the log does not have that one any more, that it was cut.
 fn add_head(
     transaction: &Connection,
-    node: &str,
+    source: (&str, &str),
     previous: Option<Head>,
     head: Head,
     at: Timestamp,
 ) -> Result<(), Fault> {
-    if let Some(known) = read_head(transaction, node)?
+    if let Some(known) = read_head(transaction, source.0)?
         && (previous != Some(known) || head.seq() <= known.seq())
     {
-        write_mark(transaction, CUT, node, known, at)?;
+        write_mark(transaction, CUT, source, known, at)?;
     }
-    Ok(write_mark(transaction, HEAD, node, head, at)?)
+    Ok(write_mark(transaction, HEAD, source, head, at)?)
 }
 
 /// Writes a mark of a node in place of the one that there is.
-fn write_mark(transaction: &Connection, kind: &str, node: &str, head: Head, at: Timestamp) -> rusqlite::Result<()> {
+fn write_mark(
+    transaction: &Connection,
+    kind: &str,
+    (node, host): (&str, &str),
+    head: Head,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
     let delete = "DELETE FROM mark WHERE what > ?1 || ?2 || ' ' AND what < ?1 || ?2 || '!'";
     transaction.prepare_cached(delete)?.execute((kind, node))?;
-    let insert = "INSERT INTO mark (what, at) VALUES (? || ? || ' ' || ?, ?)";
-    transaction.prepare_cached(insert)?.execute((kind, node, head.to_string(), at.as_millisecond())).map(drop)
+    let insert = "INSERT INTO mark (what, at) VALUES (? || ? || ' ' || ? || ' ' || ?, ?)";
+    let row = (kind, node, head.to_string(), host, at.as_millisecond());
+    transaction.prepare_cached(insert)?.execute(row).map(drop)
 }
 
 fn read_head(transaction: &Connection, node: &str) -> Result<Option<Head>, Fault> {
@@ -153,11 +163,7 @@ fn read_head(transaction: &Connection, node: &str) -> Result<Option<Head>, Fault
     let mut statement = transaction.prepare_cached(sql)?;
     let found: Option<String> = statement.query_row([HEAD, node], |row| row.get(0)).optional()?;
     // A mark that is damaged is replaced by the next entry of the node.
-    Ok(found.and_then(|head| head.parse().ok()))
-}
-
-fn text_of(head: Head) -> String {
-    head.to_string()
+    Ok(found.and_then(|rest| rest.split(' ').next()?.parse().ok()))
 }
 
 fn parse(head: &str) -> Result<Head, Fault> {

@@ -153,13 +153,13 @@ impl Store {
     }
 
     /// Appends the head of this node's audit log to the history of its library, unless it was published before, and returns whether it
-    /// was appended. If the log was cut off or rewritten since, the entry says so, and all nodes note it. A store of its own has no one
+    /// was appended. If the log was cut off or rewritten since, the entry says so, and all nodes note it with `host`, the name of the machine. A store of its own has no one
     /// to publish it to.
     ///
     /// # Errors
     /// `shared-unreachable`, `shared-invalid`, or another [`Fault`].
-    pub fn publish_audit_head(&self, now: Timestamp) -> Result<bool, Fault> {
-        audit_heads::publish(&self.db, now)
+    pub fn publish_audit_head(&self, host: &str, now: Timestamp) -> Result<bool, Fault> {
+        audit_heads::publish(&self.db, host, now)
     }
 
     /// The heads of audit logs that the nodes of the shared library published, as far as this store has followed.

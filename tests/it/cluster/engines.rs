@@ -66,7 +66,7 @@ fn nodes_are_told_over_nats_and_have_their_objects_in_s3() {
             status == 200 && text.contains(says) && nodes[0].metrics().contains(&gauge)
         });
     };
-    tells("the server of messages cannot be reached", 0);
+    tells("the server of messages (--wire) cannot be reached", 0);
     nats.start_again(0);
     tells("ready\n", 1);
 
@@ -285,7 +285,7 @@ fn a_message_that_no_node_sent_runs_nothing() {
     assert_eq!(clients[0].create_counter(), Ok(1));
     // What the nodes send each other, as a client of the server sees it.
     let mut tap = RawClient::connect(&nats);
-    tap.send("SUB toolcell.call.> 1\r\n");
+    tap.subscribe("toolcell.call.>");
     let (mut count, mut sent) = (0, Vec::new());
     wait_until("a call is handed over", || {
         for client in &clients {
@@ -305,7 +305,7 @@ fn a_message_that_no_node_sent_runs_nothing() {
         [forged(0), forged(33), forged(head), forged(message.len() - 1), message[..head].to_vec(), Vec::new()];
     // The message itself, sent again, is not new.
     for replayed in altered.into_iter().chain([message.clone(), message.clone()]) {
-        tap.publish(&subject, &replayed);
+        tap.publish(&subject, "", &replayed);
     }
     thread::sleep(Duration::from_millis(500));
     assert_eq!(clients[1].run("count", &json!({})), Ok(json!(count + 1)));

@@ -1,8 +1,6 @@
 //! NATS as an engine: histories, objects, counts and reports in `JetStream`, on one server and on three, also while servers are killed and
 //! stopped; and what servers and streams are refused.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,11 +13,11 @@ use toolcell_error::ErrorCode;
 use super::engine::{
     DISTURBED, FAULT_LIMIT, ProxiedClients, check_appends_during, check_engine, check_faults, check_stopped, key,
 };
-use super::nats_server::{NatsKind, NatsServer};
+use super::nats_server::{NatsKind, NatsServer, RawClient};
 use super::node::{AUTO, Node, returns, wait_until};
 use super::proxy::Proxy;
 use super::{PATIENT, note};
-use crate::mcp::server::TIMEOUT;
+use crate::mcp::server::{TIMEOUT, poll};
 
 /// The stream of the histories.
 const HISTORIES: &str = "toolcell-history";
@@ -367,25 +365,13 @@ fn nats_is_reached_over_tls_if_its_certificate_is_trusted() {
     assert_eq!((client.create("one", &returns(1)), client.run("one", &json!({}))), (Ok(1), Ok(json!(1))));
 }
 
-/// Sends a request to a server in the text protocol of NATS, and returns the answer.
+/// Sends a request to a server, and returns the answer.
 fn ask(server: &NatsServer, subject: &str, payload: &[u8]) -> Value {
-    let mut stream = BufReader::new(TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(0))).unwrap());
-    stream.get_ref().set_read_timeout(Some(TIMEOUT)).unwrap();
-    let commands = format!(
-        "CONNECT {{\"verbose\":false,\"pedantic\":false}}\r\nSUB answer 1\r\nPUB {subject} answer {}\r\n",
-        payload.len()
-    );
-    stream.get_mut().write_all(&[commands.as_bytes(), payload, b"\r\n"].concat()).unwrap();
-    loop {
-        let mut line = String::new();
-        assert!(stream.read_line(&mut line).unwrap() > 0 && !line.starts_with("-ERR"), "{line}");
-        if line.starts_with("MSG ") {
-            let length = line.trim_end().rsplit(' ').next().and_then(|length| length.parse().ok());
-            let mut answer = vec![0_u8; length.unwrap()];
-            stream.read_exact(&mut answer).unwrap();
-            return serde_json::from_slice(&answer).unwrap();
-        }
-    }
+    let mut client = RawClient::connect(server);
+    client.subscribe("answer");
+    client.publish(subject, "answer", payload);
+    let answer = poll(|| client.messages().pop()).unwrap_or_else(|| panic!("{subject} is not answered"));
+    serde_json::from_slice(&answer.1).unwrap()
 }
 
 /// Asks for something that is done.

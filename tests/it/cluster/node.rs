@@ -334,7 +334,13 @@ impl Node {
     pub(super) fn verified_audit_lines(&self, principal: &str) -> Vec<Value> {
         let verified = self.detached(principal, &["audit", "verify", "--json"], "");
         assert_eq!((verified.status, &verified.json()["clean"]), (0, &Value::Bool(true)), "{}", verified.out);
-        let text = fs::read_to_string(self.store(principal).join("logs/dynamic-tools-audit.jsonl")).unwrap_or_default();
+        // Those that were rotated are numbered, and the last one is not.
+        let entries =
+            fs::read_dir(self.store(principal).join("logs")).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let mut files: Vec<PathBuf> =
+            entries.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+        files.sort();
+        let text: String = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
         text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
     }
 

@@ -3,28 +3,24 @@
 //! Invariant: all processes of the server are gone before its folder is.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU16, Ordering};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, User, geteuid};
 use tempfile::TempDir;
 
 use super::note;
+use super::server_process::{create_certificate, end, free_port, send_signal};
 use crate::mcp::server::poll;
 
 /// The environment variable with the folder of `initdb` and `postgres`. If it is set, they have to be there.
 const PROGRAMS_VARIABLE: &str = "TOOLCELL_TEST_POSTGRES";
 /// Where the packages of Debian put them, a folder for each version.
 const PACKAGES: &str = "/usr/lib/postgresql";
-/// The ports that servers listen on: below those that the system gives to clients, one of which could take the port of a server while
-/// it restarts.
-const PORTS: std::ops::Range<u16> = 21_000..31_000;
 
 /// The statement that ends the connections of all clients of libraries.
 pub(super) const END_CONNECTIONS: &str =
@@ -73,7 +69,8 @@ impl PostgresServer {
         }
         create_data(&folder, &programs, user.as_ref(), kind);
         if kind == ServerKind::Tls {
-            create_certificate(&folder, user.as_ref());
+            create_certificate(&folder);
+            give_key(&folder, user.as_ref());
         }
         let (port, postmaster) = poll(|| {
             let port = free_port();
@@ -174,10 +171,10 @@ impl PostgresServer {
     }
 
     fn signal(&self, signal: Signal) {
-        let postmaster = self.postmaster.lock().unwrap().id();
+        let postmaster = self.postmaster.lock().unwrap();
         // The postmaster is first, so that it starts no further process meanwhile.
-        kill(Pid::from_raw(i32::try_from(postmaster).unwrap()), signal).unwrap();
-        for child in children_of(postmaster) {
+        send_signal(&postmaster, signal);
+        for child in children_of(postmaster.id()) {
             // A process of a connection may have ended.
             let _ = kill(child, signal);
         }
@@ -188,9 +185,7 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         let Ok(postmaster) = self.postmaster.get_mut() else { return };
         let children = children_of(postmaster.id());
-        // It may have been killed.
-        let _ = postmaster.kill();
-        let _ = postmaster.wait();
+        end(postmaster);
         for child in &children {
             let _ = kill(*child, Signal::SIGKILL);
         }
@@ -247,12 +242,9 @@ fn create_data(folder: &TempDir, programs: &Path, user: Option<&User>, kind: Ser
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Makes a key, and a certificate for the loopback address.
-fn create_certificate(folder: &TempDir, user: Option<&User>) {
-    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
-    fs::write(folder.path().join("server.crt"), certified.cert.pem()).unwrap();
+/// Makes the key private to the user of the server.
+fn give_key(folder: &TempDir, user: Option<&User>) {
     let key = folder.path().join("server.key");
-    fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     if let Some(user) = user {
         chown(&key, Some(user.uid.as_raw()), Some(user.gid.as_raw())).unwrap();
@@ -287,8 +279,7 @@ fn start_postmaster(
         return Some(postmaster);
     }
     // It has ended, or does not start.
-    let _ = postmaster.kill();
-    let _ = postmaster.wait();
+    end(&mut postmaster);
     None
 }
 
@@ -306,21 +297,6 @@ fn ask(programs: &Path, port: u16, kind: ServerKind, database: &str, sql: &str) 
 /// What the server said, for a failing test.
 fn log(folder: &TempDir) -> String {
     fs::read_to_string(folder.path().join("log")).unwrap_or_default()
-}
-
-#[expect(clippy::disallowed_types, reason = "the server listens on a port that is free")]
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let count = PORTS.end - PORTS.start;
-    // Test processes that run side by side begin at different ports.
-    let first = u16::try_from(std::process::id() % u32::from(count)).unwrap();
-    loop {
-        let next = NEXT.fetch_add(1, Ordering::Relaxed) % count;
-        let port = PORTS.start + (first + next) % count;
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 /// The child processes of a process.

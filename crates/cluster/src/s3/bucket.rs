@@ -23,8 +23,9 @@ use rustls::ClientConfig;
 use tokio::time::{sleep, timeout};
 use toolcell_i18n::{Message, message};
 
+use super::MAX_OBJECT_BYTES;
 use super::address::Address;
-use super::{MAX_OBJECT_BYTES, time_for};
+use crate::client_threads::transfer_time;
 use crate::tls::{causes, client_config, is_untrusted};
 
 /// The pause before the store is tried again. It doubles with each failure, up to the second one.
@@ -101,7 +102,7 @@ impl Bucket {
     /// Stores an object, over one that is there.
     pub(super) async fn put(self: &Arc<Self>, key: &str, bytes: Vec<u8>) -> Result<(), BucketFailure> {
         let path = self.path(key);
-        let limit = self.answer_limit + time_for(bytes.len() as u64);
+        let limit = self.answer_limit + transfer_time(bytes.len() as u64);
         let payload = PutPayload::from(bytes);
         self.ask(limit, async |client: AmazonS3| client.put(&path, payload).await).await.map(drop)
     }
@@ -115,7 +116,7 @@ impl Bucket {
     /// Reads the bytes of an object that was opened. This is not refused any more.
     pub(super) async fn read(self: &Arc<Self>, object: GetResult) -> Result<Vec<u8>, BucketFailure> {
         let size = object.meta.size;
-        let limit = self.answer_limit + time_for(size);
+        let limit = self.answer_limit + transfer_time(size);
         let bytes = self.ask(limit, async |_| object.bytes().await).await.map_err(|failure| match failure {
             // The store has just allowed it. The library asked again for a part that was lost, and did not get it.
             BucketFailure::Refused(reason) => BucketFailure::Failed(reason),

@@ -39,7 +39,7 @@ fn run(store: &Store, lines: i64) {
 }
 
 fn publish(store: &Store, second: i64) -> bool {
-    let published = store.publish_audit_head(at(second)).unwrap();
+    let published = store.publish_audit_head("web-1", at(second)).unwrap();
     store.follow().unwrap();
     published
 }
@@ -99,7 +99,7 @@ fn a_store_of_its_own_publishes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
     run(&store, 1);
-    assert!(!store.publish_audit_head(at(1)).unwrap());
+    assert!(!store.publish_audit_head("web-1", at(1)).unwrap());
     assert_eq!(store.published_heads(at(1)).unwrap(), PublishedHeads::default());
     assert!(store.verify_audit(None, at(1)).unwrap().is_clean());
 }
@@ -138,7 +138,7 @@ fn a_log_that_was_rewritten_so_that_its_own_chain_fits_is_noticed_by_all_nodes()
         assert!(publish(&one, 3), "{what}");
         run(&one, 6);
         assert!(publish(&one, 4), "{what}");
-        let cut = vec![CutLog { node, head: known, noticed_at: at(3) }];
+        let cut = vec![CutLog { node, host: "web-1".to_owned(), head: known, noticed_at: at(3) }];
         assert_eq!((heads(&one).cut, heads(&two).cut), (cut.clone(), cut), "{what}");
         assert!(one.verify_audit(None, at(5)).unwrap().is_clean(), "{what}");
     }
@@ -189,7 +189,7 @@ fn a_head_whose_append_is_lost_is_published_later_and_cuts_nothing() {
         let (engine, _folders, [one, two]) = two_nodes();
         run(&one, 2);
         engine.fail_appends(&[fault]);
-        let failed = one.publish_audit_head(at(1));
+        let failed = one.publish_audit_head("web-1", at(1));
         let expected = match fault {
             AppendFault::Unreachable => Some(ErrorCode::SharedUnreachable),
             AppendFault::Taken => None,
@@ -211,8 +211,8 @@ fn a_head_that_cannot_be_parsed_is_refused() {
     index.execute("CREATE TABLE mark (what TEXT PRIMARY KEY, at INTEGER)", []).unwrap();
     let right = format!("1:{}", "0a".repeat(32));
     for (previous, head) in [(None, "1:xy"), (Some("0:"), right.as_str())] {
-        let refused = apply(&index, "n", previous, head, at(1)).unwrap_err();
+        let refused = apply(&index, ("n", "web-1"), previous, head, at(1)).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::SharedInvalid, "{previous:?} {head}");
     }
-    apply(&index, "n", None, &right, at(1)).unwrap();
+    apply(&index, ("n", "web-1"), None, &right, at(1)).unwrap();
 }

@@ -42,9 +42,10 @@ pub(crate) enum Change {
     ClearLabel { holder: String },
     /// Names, suspended runs and values that are collected.
     Collect { names: Vec<String>, suspended_before: Timestamp, now: Timestamp },
-    /// The head of the audit log of a node, and the one before it, if the log leads back to that.
+    /// The head of the audit log of a node on a machine, and the one before it, if the log still has that line.
     AuditHead {
         node: String,
+        host: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous: Option<String>,
         head: String,

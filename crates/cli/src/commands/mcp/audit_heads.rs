@@ -28,6 +28,8 @@ const TOLD_HOURS: i64 = 24;
 
 /// When the heads of logs are published, and what was logged.
 pub(super) struct AuditHeads {
+    /// The name of this machine.
+    host: String,
     /// How often each head is published, if it was chosen.
     period: Option<Duration>,
     /// When each library is looked at again.
@@ -40,7 +42,8 @@ pub(super) struct AuditHeads {
 
 impl AuditHeads {
     pub(super) fn new(period: Option<Duration>) -> Self {
-        Self { period, due: HashMap::new(), logged: HashSet::new(), failures: HashMap::new() }
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Self { host, period, due: HashMap::new(), logged: HashSet::new(), failures: HashMap::new() }
     }
 
     /// Publishes the heads of the logs of toolboxes until the node has ended, and then the last ones.
@@ -104,7 +107,7 @@ impl AuditHeads {
         if status.is_none_or(|status| status.has_ended || status.problem.is_some()) {
             return Ok(false);
         }
-        let published = store.publish_audit_head(toolcell::now());
+        let published = store.publish_audit_head(&self.host, toolcell::now());
         match published.as_ref().err().map(Fault::code) {
             None => drop(self.failures.remove(key)),
             // The thread that follows the library logs these.
@@ -127,10 +130,11 @@ impl AuditHeads {
 
     /// Logs the audit logs that were cut, each once.
     fn log_cut(&mut self, key: &HistoryKey, heads: &PublishedHeads) {
-        for CutLog { node, head, noticed_at } in recently_cut(heads) {
+        for CutLog { node, host, head, noticed_at } in recently_cut(heads) {
             if self.logged.insert((key.clone(), node.clone(), head.seq())) {
                 tracing::error!(
                     library = key.as_str(),
+                    host,
                     node,
                     entry = head.seq(),
                     head = head.to_string(),

@@ -162,7 +162,7 @@ impl Toolboxes {
         behind.or_else(|| {
             let is_cut_off = self.library.as_ref()?.is_wire_connected() == Some(false);
             is_cut_off.then(|| {
-                "the server of messages cannot be reached; nodes find changes by looking, and calls run where they arrive".to_owned()
+                "the server of messages (--wire) cannot be reached; the node looks for changes four times a second, and calls run where they arrive".to_owned()
             })
         })
     }
