@@ -12,6 +12,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -90,16 +91,22 @@ pub(super) fn route<H: ServerHandler + Clone>(endpoint: Endpoint<H>) -> Router {
         // The endpoint has the hand-over, so the other way round the reference is weak.
         let (answering, runtime) = (Arc::downgrade(&endpoint), Handle::current());
         hand_over.serve(Arc::new(move |call| {
-            let answering = answering.clone();
+            let (answering, has_begun) = (answering.clone(), Arc::new(AtomicBool::new(false)));
             // Calls arrive on a thread of the wire, and are answered where all others are.
+            let begins = Arc::clone(&has_begun);
             let answered = runtime.spawn(async move {
+                begins.store(true, Ordering::Relaxed);
                 match answering.upgrade() {
                     Some(endpoint) => endpoint.answer_handed_over(call).await.unwrap_or(HandOverOutcome::NotTaken),
-                    None => HandOverOutcome::NotTaken,
+                    None => HandOverOutcome::Closing,
                 }
             });
-            // Without an answer, it was under way.
-            Box::pin(async move { answered.await.unwrap_or(HandOverOutcome::Lost) })
+            // Once the server has ended, nothing begins. What had begun, and has no answer, was under way.
+            Box::pin(async move {
+                answered.await.unwrap_or_else(|_| {
+                    if has_begun.load(Ordering::Relaxed) { HandOverOutcome::Lost } else { HandOverOutcome::Closing }
+                })
+            })
         }));
     }
     Router::new().route(PATH, any(serve::<H>)).with_state(endpoint)
@@ -247,7 +254,7 @@ impl<H: ServerHandler + Clone> Endpoint<H> {
     async fn answer_handed_over(&self, call: HandedCall) -> Option<HandOverOutcome> {
         let HandedCall { principal, headers, body } = call;
         if self.draining.is_cancelled() {
-            return None;
+            return Some(HandOverOutcome::Closing);
         }
         let access = self.authenticator.access_of(&principal)?;
         let mut request = Request::builder().method(Method::POST).uri(PATH);

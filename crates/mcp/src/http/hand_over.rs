@@ -72,6 +72,8 @@ pub enum HandOverOutcome {
     Answered(HandedAnswer),
     /// It did not take it, and did not run it: the call runs here.
     NotTaken,
+    /// It is about to end: it did not run it, and takes no further calls.
+    Closing,
     /// It may have run it, and does not answer.
     Lost,
 }
@@ -179,7 +181,7 @@ impl Placed {
     pub(super) async fn answer(self, hand_over: &dyn HandOver) -> Option<HandedAnswer> {
         match self.span.measure(hand_over.hand_over(self.server, self.call)).await {
             HandOverOutcome::Answered(answer) => Some(answer),
-            HandOverOutcome::NotTaken => None,
+            HandOverOutcome::NotTaken | HandOverOutcome::Closing => None,
             HandOverOutcome::Lost => Some(lost(&self.id)),
         }
     }

@@ -54,6 +54,9 @@ struct AnswerHead {
     nonce: String,
     /// The HTTP status and the media type; `None` if the call was not taken.
     answer: Option<(u16, String)>,
+    /// Whether the node takes no calls any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_closing: bool,
 }
 
 /// Hands calls over.
@@ -126,8 +129,9 @@ impl NodeHandOver {
                         None => HandOverOutcome::NotTaken,
                     };
                     match outcome {
-                        HandOverOutcome::Answered(answer) => seal.seal_answer(&nonce, Some(answer)),
-                        HandOverOutcome::NotTaken => seal.seal_answer(&nonce, None),
+                        HandOverOutcome::Answered(answer) => seal.seal_answer(&nonce, Reply::Answered(answer)),
+                        HandOverOutcome::NotTaken => seal.seal_answer(&nonce, Reply::NotTaken),
+                        HandOverOutcome::Closing => seal.seal_answer(&nonce, Reply::Closing),
                         HandOverOutcome::Lost => Vec::new(),
                     }
                 })
@@ -167,6 +171,10 @@ impl HandOver for NodeHandOver {
                 Ok(answer) => match self.seal.open_answer(&nonce, &answer) {
                     Some(Reply::Answered(answer)) => HandOverOutcome::Answered(answer),
                     Some(Reply::NotTaken) if sent.elapsed() <= MAX_REFUSAL_TIME => HandOverOutcome::NotTaken,
+                    Some(Reply::Closing) if sent.elapsed() <= MAX_REFUSAL_TIME => {
+                        self.avoid(&server);
+                        HandOverOutcome::Closing
+                    }
                     // It is not the answer of a node, or one to a request that was sent again later.
                     _ => HandOverOutcome::Lost,
                 },
@@ -194,6 +202,7 @@ impl HandOver for NodeHandOver {
 enum Reply {
     Answered(HandedAnswer),
     NotTaken,
+    Closing,
 }
 
 /// Makes and checks messages.
@@ -230,12 +239,13 @@ impl CallSeal {
         Some((head.nonce, (u128::from(age) <= MAX_AGE.as_millis()).then_some(call)))
     }
 
-    fn seal_answer(&self, nonce: &str, answer: Option<HandedAnswer>) -> Vec<u8> {
-        let (answer, body) = match answer {
-            Some(answer) => (Some((answer.status, answer.content_type)), answer.body),
-            None => (None, Vec::new().into()),
+    fn seal_answer(&self, nonce: &str, reply: Reply) -> Vec<u8> {
+        let is_closing = reply == Reply::Closing;
+        let (answer, body) = match reply {
+            Reply::Answered(answer) => (Some((answer.status, answer.content_type)), answer.body),
+            Reply::NotTaken | Reply::Closing => (None, Vec::new().into()),
         };
-        let head = AnswerHead { nonce: nonce.to_owned(), answer };
+        let head = AnswerHead { nonce: nonce.to_owned(), answer, is_closing };
         serde_json::to_vec(&head).ok().and_then(|head| self.seal(&head, &body)).unwrap_or_default()
     }
 
@@ -249,9 +259,13 @@ impl CallSeal {
         if head.nonce != nonce {
             return None;
         }
-        Some(head.answer.map_or(Reply::NotTaken, |(status, content_type)| {
-            Reply::Answered(HandedAnswer { status, content_type, body: body.to_vec().into() })
-        }))
+        Some(match head.answer {
+            Some((status, content_type)) => {
+                Reply::Answered(HandedAnswer { status, content_type, body: body.to_vec().into() })
+            }
+            None if head.is_closing => Reply::Closing,
+            None => Reply::NotTaken,
+        })
     }
 
     fn seal(&self, head: &[u8], body: &[u8]) -> Option<Vec<u8>> {
@@ -388,10 +402,12 @@ mod tests {
         let seal = CallSeal([1; 32]);
         let answer =
             HandedAnswer { status: 200, content_type: "application/json".to_owned(), body: b"1".to_vec().into() };
-        let sealed = seal.seal_answer("n", Some(answer.clone()));
+        let sealed = seal.seal_answer("n", Reply::Answered(answer.clone()));
         assert_eq!(seal.open_answer("n", &sealed), Some(Reply::Answered(answer)));
         assert_eq!(seal.open_answer("m", &sealed), None);
-        assert_eq!(seal.open_answer("n", &seal.seal_answer("n", None)), Some(Reply::NotTaken));
+        for reply in [|| Reply::NotTaken, || Reply::Closing] {
+            assert_eq!(seal.open_answer("n", &seal.seal_answer("n", reply())), Some(reply()));
+        }
         assert_eq!(seal.open_answer("n", &[]), None);
     }
 }

@@ -42,7 +42,7 @@ impl HandOverSpan {
         let outcome = answer.instrument(self.0.clone()).await;
         let named = match &outcome {
             HandOverOutcome::Answered(_) => "answered",
-            HandOverOutcome::NotTaken => "not-taken",
+            HandOverOutcome::NotTaken | HandOverOutcome::Closing => "not-taken",
             HandOverOutcome::Lost => "lost",
         };
         if named != "answered" {
