@@ -110,7 +110,7 @@ fn hooks(table: &mut Table, folder: &Path) {
         })
         .unwrap();
     let through = toolbox(&folder.join("hooked"), hooks);
-    let plain = toolbox(&folder.join("plain"), Hooks::default());
+    let plain = toolbox(&folder.join("unhooked"), Hooks::default());
     let (mut with, mut without) = (Series::default(), Series::default());
     for _ in 0..COMMANDS {
         with.time(1, || run(&through));
