@@ -152,7 +152,7 @@ impl NodeLibrary {
         self.engine.wire.as_ref().map(|wire| (Arc::clone(wire), &self.secret))
     }
 
-    /// Whether the server of messages can be reached; `None` if there is none.
+    /// Whether the server of messages can be reached; `None` without `--wire`.
     pub(crate) fn is_wire_connected(&self) -> Option<bool> {
         self.engine.wire.as_ref().map(|wire| wire.is_connected())
     }

@@ -194,9 +194,13 @@ impl Audit {
         self.known_seq.load(Ordering::Relaxed)
     }
 
-    /// The end of the log as its head file has it.
+    /// The end of the log as its head file has it; `None` without a file.
     pub(crate) fn head(&self) -> Result<Option<Head>, Fault> {
-        Ok(if let HeadFile::Head(head) = self.files.head()? { Some(head) } else { None })
+        match self.files.head()? {
+            HeadFile::Head(head) => Ok(Some(head)),
+            HeadFile::Missing => Ok(None),
+            HeadFile::Damaged => Err(Self::lost_head()),
+        }
     }
 
     /// Whether the log has the line of a head. Only the lines after it are read.
@@ -211,7 +215,7 @@ impl Audit {
 
     /// Reads the current end of the log.
     pub(crate) fn refresh_known_seq(&self) -> Result<(), Fault> {
-        if let Some(head) = self.head()? {
+        if let HeadFile::Head(head) = self.files.head()? {
             self.known_seq.store(head.seq(), Ordering::Relaxed);
         }
         Ok(())

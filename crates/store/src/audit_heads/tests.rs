@@ -206,6 +206,23 @@ fn a_head_whose_append_is_lost_is_published_later_and_cuts_nothing() {
 }
 
 #[test]
+fn a_head_file_that_is_damaged_is_a_fault_and_not_an_empty_log() {
+    let (_engine, folders, [one, two]) = two_nodes();
+    run(&one, 2);
+    assert!(publish(&one, 1));
+    let path = folders[0].path().join(HEAD_FILE);
+    run(&two, 2);
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "x").unwrap();
+    // The log of the second node has no published head yet.
+    std::fs::write(folders[1].path().join(HEAD_FILE), "x").unwrap();
+    for store in [&one, &two] {
+        assert_eq!(store.publish_audit_head("web-1", at(2)).unwrap_err().code(), ErrorCode::DiskFailed);
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(one.publish_audit_head("web-1", at(3)).unwrap_err().code(), ErrorCode::DiskFailed);
+}
+
+#[test]
 fn a_head_that_cannot_be_parsed_is_refused() {
     let index = Connection::open_in_memory().unwrap();
     index.execute("CREATE TABLE mark (what TEXT PRIMARY KEY, at INTEGER)", []).unwrap();
